@@ -1,0 +1,1 @@
+//! Pure Kafka arithmetic.

@@ -1,0 +1,4 @@
+//! kdrill rehearses Kafka producer incidents: a deterministic simulation with live panes.
+
+pub mod kafka;
+pub mod sim;
