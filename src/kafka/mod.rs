@@ -1,1 +1,14 @@
-//! Pure Kafka arithmetic.
+//! Pure Kafka arithmetic: what the client and the brokers compute, without a clock.
+//!
+//! Nothing here waits, draws random numbers or remembers a run. Time and randomness arrive as
+//! arguments (`now_ms`, `unit_draw`), so every answer is a function of what was passed in.
+//!
+//! Invariants:
+//! - No type of this layer knows the engine, a file, a thread or the environment.
+//! - No input makes a function panic: sums saturate, and impossible values have a stated answer.
+//! - Names, texts, defaults and numbers are Kafka's own; whatever is an estimate says so.
+
+pub mod backoff;
+pub mod hash;
+pub mod size;
+pub mod version;
