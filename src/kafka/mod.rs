@@ -9,6 +9,11 @@
 //! - Names, texts, defaults and numbers are Kafka's own; whatever is an estimate says so.
 
 pub mod backoff;
+pub mod error;
+pub mod exception;
 pub mod hash;
+pub mod message;
 pub mod size;
+pub mod transaction_message;
 pub mod version;
+pub mod wire;
