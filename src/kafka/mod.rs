@@ -9,10 +9,12 @@
 //! - Names, texts, defaults and numbers are Kafka's own; whatever is an estimate says so.
 
 pub mod backoff;
+mod behavior;
 pub mod error;
 pub mod exception;
 pub mod hash;
 pub mod message;
+pub mod settings;
 pub mod size;
 pub mod transaction_message;
 pub mod version;
