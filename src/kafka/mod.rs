@@ -14,6 +14,8 @@ pub mod error;
 pub mod exception;
 pub mod hash;
 pub mod message;
+pub mod metric_name;
+pub mod metric_window;
 pub mod settings;
 pub mod size;
 pub mod transaction_message;
