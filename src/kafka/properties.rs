@@ -214,4 +214,13 @@ mod tests {
     fn values_keep_their_trailing_blanks() {
         assert_eq!(parse("a= b  ").unwrap()[0].value, "b  ");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_to_its_end(text in "(?s).{0,60}", plain in "[a-z]{1,8}") {
+            let _ = parse(&text);
+            let whole = parse(&format!("# {}\n{plain}=1", text.replace(['\n', '\r'], "")));
+            proptest::prop_assert_eq!(&whole.unwrap()[0].key, &plain);
+        }
+    }
 }

@@ -93,6 +93,12 @@ impl<'a> Values<'a> {
             .and_then(|number| T::try_from(number).ok())
     }
 
+    /// The value of a numeric key; negative values, where the client admits them, count as 0.
+    pub(super) fn clamped(&self, name: &str) -> Option<u64> {
+        self.integer(name)
+            .map(|number| u64::try_from(number).unwrap_or(0))
+    }
+
     /// The value of a numeric key that always has one in range; 0 where it was refused, since
     /// then the settings are not used.
     pub(super) fn or_zero<T: TryFrom<i64> + Default>(&self, name: &str) -> T {

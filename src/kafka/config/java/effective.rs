@@ -16,7 +16,7 @@ use super::PARTITIONER_CLASS;
 /// The settings before any rule about several keys.
 pub(super) fn settings(version: KafkaVersion, values: &Values) -> JavaProducerSettings {
     let default = JavaProducerSettings::defaults(version);
-    let ms = |name, default_ms: u64| values.unsigned(name).unwrap_or(default_ms);
+    let ms = |name, default_ms: u64| values.clamped(name).unwrap_or(default_ms);
     let text = |name| {
         values
             .text(name)

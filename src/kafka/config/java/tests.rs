@@ -108,7 +108,8 @@ fn refusals_use_the_clients_own_words_in_the_clients_order() {
             "Invalid value ALL for configuration acks: String must be one of: all, -1, 0, 1",
             "Invalid value 0 for configuration compression.gzip.level: Value must be between 1 \
              and 9 or equal to -1",
-            "Invalid value 18 for configuration compression.lz4.level: Value must be no more than 17",
+            "Invalid value 18 for configuration compression.lz4.level: Value must be no more \
+             than 17",
             "Invalid value -1 for configuration batch.size: Value must be at least 0",
             "Invalid value soon for configuration linger.ms: Not a number of type LONG",
             "Invalid value 0 for configuration max.in.flight.requests.per.connection: Value must \
@@ -365,4 +366,30 @@ fn levels_belong_to_their_codec_and_to_3_8() {
             .level,
         None
     );
+}
+
+#[test]
+fn a_negative_transaction_timeout_is_left_for_the_broker_to_refuse() {
+    assert_eq!(
+        settings_of("4.3.0", "transaction.timeout.ms=-1").transaction_timeout_ms,
+        0
+    );
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_value_of_any_key_makes_a_check_panic(place in 0..100_usize, value in ".{0,24}") {
+        let key = table().nth(place % table().count()).unwrap();
+        for version in ["2.1", "3.1.0", "3.9", "4.4"] {
+            let pairs = [(key.name.to_owned(), value.clone())];
+            let _ = validate(version.parse().unwrap(), &pairs);
+        }
+    }
+
+    #[test]
+    fn no_number_of_any_key_makes_a_check_panic(place in 0..100_usize, value: i64) {
+        let key = table().nth(place % table().count()).unwrap();
+        let pairs = [(key.name.to_owned(), value.to_string())];
+        let _ = validate(KafkaVersion::NEWEST, &pairs);
+    }
 }
