@@ -1,0 +1,3 @@
+//! Folds over facts and samples: series, histograms, warnings, expectations, the ledger.
+
+pub mod expectation;
