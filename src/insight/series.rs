@@ -133,9 +133,9 @@ impl Series {
             if self.buckets_max <= self.len() {
                 self.halve();
             }
-            self.seal();
-            // After halving, the new sample may belong to the last bucket.
+            // After halving, the new sample may belong to the last bucket, which stays open.
             if (self.next - self.first).is_multiple_of(self.stride) {
+                self.seal();
                 self.open.push(Bucket::EMPTY);
             }
         }
