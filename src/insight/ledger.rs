@@ -237,3 +237,122 @@ fn confirmation(client: &ClientConfig) -> Confirmation {
         ClientConfig::Java(_) => Confirmation::ByLeader,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::insight::testing::config;
+    use crate::sim::fact::Acknowledged;
+    use crate::sim::ids::TopicIndex;
+    use crate::sim::time::SimTime;
+
+    const TRIPS: ProducerIndex = ProducerIndex(0);
+
+    fn appended(partition: u32, batch: u64, base_offset: u64, millis: u64) -> Flow {
+        Flow::Appended(Appended {
+            producer: TRIPS,
+            partition: PartitionIndex(partition),
+            first_ordinal: batch * 10,
+            records: 10,
+            bytes: 10_000,
+            base_offset,
+            at: SimTime::from_millis(millis),
+        })
+    }
+
+    fn acknowledged(partition: u32, batch: u64) -> Flow {
+        Flow::Acknowledged(Acknowledged {
+            producer: TRIPS,
+            partition: PartitionIndex(partition),
+            first_ordinal: batch * 10,
+            records: 10,
+            bytes: 10_000,
+            created: SimTime::ZERO,
+            drained: SimTime::ZERO,
+            arrived: SimTime::ZERO,
+            appended: SimTime::ZERO,
+            answered: SimTime::ZERO,
+            at: SimTime::ZERO,
+        })
+    }
+
+    fn failed(partition: u32, batch: u64) -> Flow {
+        let partition = PartitionIndex(partition);
+        Flow::Failed {
+            producer: TRIPS,
+            partition,
+            first_ordinal: batch * 10,
+            records: 10,
+        }
+    }
+
+    #[test]
+    fn a_healthy_hour_adds_up_and_is_one_interval_a_partition() {
+        let mut ledger = Ledger::new(&config());
+        for batch in 0..10_000 {
+            ledger.fold(&[
+                appended(2, batch, batch * 10, batch),
+                acknowledged(2, batch),
+            ]);
+        }
+        let account = ledger.account_of(TRIPS, 100_020);
+        assert_eq!(account.tally.acknowledged_present, 100_000);
+        assert_eq!(account.under_way, 20);
+        assert_eq!(account.imbalance(), None);
+        assert_eq!(ledger.of_partition(PartitionIndex(2)), ledger.total());
+    }
+
+    #[test]
+    fn a_refused_record_was_never_sent() {
+        let mut ledger = Ledger::new(&config());
+        ledger.fold(&[Flow::Refused {
+            producer: TRIPS,
+            topic: TopicIndex(0),
+            records: 3,
+        }]);
+        let account = ledger.account(0);
+        assert_eq!((account.tally.refused, account.under_way), (3, 0));
+    }
+
+    #[test]
+    fn appends_of_an_old_and_a_new_leader_are_taken_in_order_of_time() {
+        // The new leader's flows come first here: it has the lower rank.
+        let mut ledger = Ledger::new(&config());
+        ledger.fold(&[appended(0, 1, 10, 9_000), appended(0, 0, 0, 5)]);
+        assert_eq!(ledger.total().reordered, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_between_entities_does_not_matter(
+            fates in prop::collection::vec(0u8..4, 1..60),
+            seed in any::<u64>(),
+        ) {
+            let mut flows = Vec::new();
+            for (batch, fate) in (0u64..).zip(&fates) {
+                let partition = (batch % 3) as u32;
+                match fate {
+                    0 => flows.extend([appended(partition, batch, batch * 10, batch), acknowledged(partition, batch)]),
+                    1 => flows.extend([appended(partition, batch, batch * 10, batch), failed(partition, batch)]),
+                    2 => flows.push(failed(partition, batch)),
+                    _ => {}
+                }
+            }
+            let mut shuffled = flows.clone();
+            let mut state = seed | 1;
+            for place in (1..shuffled.len()).rev() {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                shuffled.swap(place, (state >> 33) as usize % (place + 1));
+            }
+            let (mut one, mut two) = (Ledger::new(&config()), Ledger::new(&config()));
+            one.fold(&flows);
+            two.fold(&shuffled);
+            prop_assert_eq!(one.total(), two.total());
+            let account = one.account(fates.len() as u64 * 10);
+            prop_assert_eq!(account.imbalance(), None);
+            prop_assert_eq!(account.under_way, fates.iter().filter(|&&f| f == 3).count() as u64 * 10);
+        }
+    }
+}

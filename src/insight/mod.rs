@@ -11,7 +11,7 @@
 pub mod deed;
 pub mod event_log;
 pub mod expectation;
-mod interval;
+pub mod interval;
 pub mod judge;
 pub mod kind;
 pub mod latency;
@@ -23,6 +23,8 @@ pub mod reading;
 pub mod sampler;
 pub mod sentence;
 pub mod series;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod warning;
 
 use std::collections::BTreeMap;

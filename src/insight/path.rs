@@ -298,3 +298,103 @@ fn prefixes<'a>(rest: &'a str, names: impl Iterator<Item = &'a str>) -> Vec<(usi
     found.sort_by_key(|&(_, tail)| tail.len());
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::insight::testing::config;
+    use crate::sim::ids::PartitionIndex;
+
+    fn problem(path: &str) -> String {
+        parse(path, &config()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_figure_of_a_run_is_found_by_the_path_that_it_shows() {
+        let config = config();
+        let paths = [
+            "producer.trips.buffer-available-bytes",
+            "producer.trips.true-wait-share",
+            "producer.trips.topic.events.byte-rate",
+            "producer.trips.node.2.request-rate",
+            "producer.trips.node.-1.request-rate",
+            "broker.1.kdrill-disk-backlog-ms",
+            "topic.events.kdrill-max-over-mean",
+            "topic.events.2.LogEndOffset",
+            "ledger.records-acked",
+        ];
+        for path in paths {
+            let metric = parse(path, &config).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+            assert_eq!(show(metric, &config), path);
+        }
+    }
+
+    #[test]
+    fn where_names_have_dots_the_longest_one_that_makes_sense_wins() {
+        let config = config();
+        let longest = parse("producer.trips.eu.buffer-available-bytes", &config).unwrap();
+        assert!(matches!(longest, Metric::Producer(ProducerIndex(1), _)));
+        // `events.3` has no partition 3, but a topic of that name has the figure.
+        let topic = parse("topic.events.3.kdrill-records-in", &config).unwrap();
+        assert!(matches!(topic, Metric::Topic(TopicIndex(1), _)));
+        let partition = parse("topic.events.3.1.kdrill-records-in", &config).unwrap();
+        assert_eq!(
+            partition,
+            Metric::Partition(PartitionIndex(4), PartitionFigure::RecordsIn)
+        );
+    }
+
+    #[test]
+    fn what_a_run_does_not_have_is_refused_with_the_nearest_name() {
+        assert_eq!(
+            problem("producer.trips.buffer-avaliable-bytes"),
+            "a producer has no figure 'buffer-avaliable-bytes'; \
+             did you mean 'buffer-available-bytes'?"
+        );
+        assert_eq!(
+            problem("producer.trip.record-send-rate"),
+            "there is no producer 'trip'; did you mean 'trips'?"
+        );
+        assert_eq!(
+            problem("topic.events.7.LogEndOffset"),
+            "topic events has no partition 7; it has 3"
+        );
+        assert_eq!(
+            problem("broker.9.LeaderCount"),
+            "there is no broker '9'; the ids are 1, 2"
+        );
+        assert_eq!(
+            problem("ledger.records-lost"),
+            "the ledger has no field 'records-lost'; did you mean 'records-sent'?"
+        );
+        assert_eq!(
+            problem("consumer.g.lag"),
+            "'consumer' figures are not yet in this version"
+        );
+        assert!(problem("producers.trips.x").ends_with("did you mean 'producer'?"));
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        let config = config();
+        let texts = [
+            "",
+            ".",
+            "producer",
+            "producer.",
+            "producer.trips",
+            "producer.trips.",
+            "producer.trips.topic.",
+            "producer.trips.node",
+            "topic.events.",
+            "topic.events.99999999999.x",
+            "ledger",
+            "broker..",
+            "\u{1b}[31m",
+            "producer.trips.topic.events.3.byte-rate",
+        ];
+        for text in texts {
+            let _checked = check(text, &config);
+        }
+    }
+}

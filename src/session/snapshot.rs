@@ -10,7 +10,7 @@ use crate::sim::time::{SimSpan, SimTime};
 use super::{Memory, Session};
 
 /// Snapshots at most.
-pub const SNAPSHOTS_MAX: usize = 48;
+pub(super) const SNAPSHOTS_MAX: usize = 48;
 /// Simulated time between two snapshots, at first.
 const INTERVAL: SimSpan = SimSpan::from_seconds(1);
 

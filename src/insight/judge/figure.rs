@@ -223,7 +223,7 @@ const fn reduce_word(reduce: Reduce) -> &'static str {
 }
 
 /// A figure for people: whole numbers whole, others with four decimals at most.
-pub fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value:.0}");
     }
