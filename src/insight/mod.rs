@@ -38,6 +38,7 @@ use crate::sim::ids::ProducerIndex;
 
 use crate::sim::time::SimTime;
 use crate::sim::view::{PartitionView, ProducerView};
+use crate::sim::{Output, Simulation};
 
 use event_log::EventLog;
 use expectation::Expectation;

@@ -85,7 +85,8 @@ error_codes! {
          server.";
     NotEnoughReplicas = 19, "NOT_ENOUGH_REPLICAS", NotEnoughReplicas,
         "Messages are rejected since there are fewer in-sync replicas than required.";
-    NotEnoughReplicasAfterAppend = 20, "NOT_ENOUGH_REPLICAS_AFTER_APPEND", NotEnoughReplicasAfterAppend,
+    NotEnoughReplicasAfterAppend = 20, "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+        NotEnoughReplicasAfterAppend,
         "Messages are written to the log, but to fewer in-sync replicas than required.";
     InvalidRequiredAcks = 21, "INVALID_REQUIRED_ACKS", InvalidRequiredAcks,
         "Produce request specified an invalid value for required acks.";
@@ -142,10 +143,12 @@ error_codes! {
     ConcurrentTransactions = 51, "CONCURRENT_TRANSACTIONS", ConcurrentTransactions,
         "The producer attempted to update a transaction while another concurrent operation on \
          the same transaction was ongoing.";
-    TransactionCoordinatorFenced = 52, "TRANSACTION_COORDINATOR_FENCED", TransactionCoordinatorFenced,
+    TransactionCoordinatorFenced = 52, "TRANSACTION_COORDINATOR_FENCED",
+        TransactionCoordinatorFenced,
         "Indicates that the transaction coordinator sending a WriteTxnMarker is no longer the \
          current coordinator for a given producer.";
-    TransactionalIdAuthorizationFailed = 53, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED", TransactionalIdAuthorization,
+    TransactionalIdAuthorizationFailed = 53, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+        TransactionalIdAuthorization,
         "Transactional Id authorization failed.";
     OperationNotAttempted = 55, "OPERATION_NOT_ATTEMPTED", OperationNotAttempted,
         "The broker did not attempt to execute this operation. This may happen for batched \

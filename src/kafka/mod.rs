@@ -10,12 +10,14 @@
 
 pub mod backoff;
 mod behavior;
+pub mod config;
 pub mod error;
 pub mod exception;
 pub mod hash;
 pub mod message;
 pub mod metric_name;
 pub mod metric_window;
+pub mod properties;
 pub mod settings;
 pub mod size;
 pub mod transaction_message;

@@ -253,4 +253,24 @@ mod tests {
         assert_eq!(record_bytes(u32::MAX, i64::MIN, payload), u32::MAX);
         assert_eq!(upper_bound_estimate(payload), u32::MAX);
     }
+
+    /// Counts the bytes as `ByteUtils` writes them.
+    fn written_varlong(value: i64) -> u32 {
+        let mut rest = ((value << 1) ^ (value >> 63)) as u64;
+        let mut bytes = 1;
+        while rest > 0x7f {
+            (rest, bytes) = (rest >> 7, bytes + 1);
+        }
+        bytes
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lengths_are_those_of_the_bytes_written(value: i64, bits in 0..64_u32) {
+            let value = value >> bits;
+            proptest::prop_assert_eq!(varlong_len(value), written_varlong(value));
+            let short = value as i32;
+            proptest::prop_assert_eq!(varint_len(short), written_varlong(short.into()));
+        }
+    }
 }

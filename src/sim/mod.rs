@@ -1,1 +1,39 @@
-//! The engine.
+//! The engine: a deterministic discrete-event simulation of producers, brokers and the controller.
+//!
+//! Invariants: nothing here knows a file, a thread, an environment, a wall clock, tokio, ratatui
+//! or serde; `now` is an argument; all randomness comes from named streams of one seed; no order
+//! comes from a hash. Outside may only enqueue commands; the engine says what happened as facts
+//! and flows.
+
+#![deny(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::disallowed_macros
+)]
+#![deny(clippy::iter_over_hash_type)]
+
+mod cluster;
+pub mod command;
+pub mod config;
+mod context;
+mod dispatch;
+mod event;
+pub mod fact;
+mod history;
+pub mod ids;
+mod look;
+mod metadata;
+mod network;
+mod output;
+mod partition;
+mod producer;
+mod queue;
+mod request;
+mod rng;
+mod simulation;
+pub mod time;
+pub mod view;
+mod workload;
+
+pub use output::Output;
+pub use simulation::{Advance, Progress, Simulation};

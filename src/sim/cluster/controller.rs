@@ -1,0 +1,329 @@
+//! The controller: broker sessions, elections, metadata versions.
+//!
+//! Source: `BrokerHeartbeatManager`, `ReplicationControlManager`, `PartitionChangeBuilder`.
+//!
+//! Simplifications: the controller quorum is one that never fails; eligible leader replicas are
+//! not tracked apart, because the last member of an ISR is never removed (which elects the same
+//! broker cleanly).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::sim::cluster::Cluster;
+use crate::sim::cluster::broker::{Fencing, Process};
+use crate::sim::context::Context;
+use crate::sim::event::Event;
+use crate::sim::fact::{BrokerState, Fact};
+use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::metadata::Image;
+use crate::sim::queue::Rank;
+use crate::sim::request::RequestId;
+use crate::sim::time::{SimSpan, SimTime};
+
+/// Producer ids that a broker reserves at once (`ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE`).
+const PRODUCER_ID_BLOCK: i64 = 1000;
+/// A second stale broker is fenced this long after the first.
+const NEXT_FENCING: SimSpan = SimSpan::from_millis(10);
+
+/// What the controller knows.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    pub(super) image: Arc<Image>,
+    pub(super) last_heartbeat: Vec<SimTime>,
+    pub(super) leaving: Vec<bool>,
+    pub(super) producer_ids: Vec<Range<i64>>,
+    pub(super) blocks_given: i64,
+}
+
+impl Controller {
+    /// The latest metadata.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// How the controller sees a broker.
+    pub fn fencing(&self, broker: BrokerIndex) -> Fencing {
+        if self.image.unfenced[broker.index()] {
+            Fencing::Unfenced
+        } else {
+            Fencing::Fenced
+        }
+    }
+
+    /// The next producer id from the block of this broker.
+    pub(super) fn next_producer_id(&mut self, broker: BrokerIndex) -> i64 {
+        let block = &mut self.producer_ids[broker.index()];
+        if block.is_empty() {
+            let first = self.blocks_given * PRODUCER_ID_BLOCK;
+            *block = first..first + PRODUCER_ID_BLOCK;
+            self.blocks_given += 1;
+        }
+        block.next().unwrap_or_default()
+    }
+}
+
+impl Cluster {
+    /// A broker's heartbeat is due.
+    pub(super) fn on_heartbeat(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        incarnation: u32,
+    ) {
+        let broker = &self.brokers[at.index()];
+        if broker.incarnation != incarnation {
+            return;
+        }
+        let interval = broker
+            .settings
+            .controller
+            .broker_heartbeat_interval_ms
+            .max(1);
+        let next = ctx.now + SimSpan::from_millis(interval);
+        ctx.queue.push(
+            next,
+            Rank::broker(at),
+            Event::Heartbeat {
+                broker: at,
+                incarnation,
+            },
+        );
+        let reaches = ctx.network.is_open(ctx.network.controller(at));
+        if !broker.is_serving() || !reaches {
+            return;
+        }
+        self.controller.last_heartbeat[at.index()] = ctx.now;
+        if self.controller.fencing(at) == Fencing::Fenced && broker.process == Process::Up {
+            self.unfence(ctx, at);
+        } else if broker.image.version < self.controller.image.version {
+            self.send_metadata(ctx, at);
+        }
+    }
+
+    /// The controller fences one broker whose session is over, and looks again soon.
+    pub(super) fn on_session_check(&mut self, ctx: &mut Context<'_>) {
+        let Some(first) = self.brokers.first() else {
+            return;
+        };
+        let session = SimSpan::from_millis(first.settings.controller.broker_session_timeout_ms);
+        let stale: Vec<_> = (0..self.brokers.len() as u16)
+            .map(BrokerIndex)
+            .filter(|&b| self.controller.fencing(b) == Fencing::Unfenced)
+            .filter(|&b| ctx.now.since(self.controller.last_heartbeat[b.index()]) > session)
+            .collect();
+        let period = SimSpan::from_nanos((session.as_nanos() / 8).max(1_000_000));
+        let next = if stale.len() > 1 {
+            NEXT_FENCING
+        } else {
+            period
+        };
+        ctx.queue
+            .push(ctx.now + next, Rank::CONTROLLER, Event::SessionCheck);
+        if let Some(&broker) = stale.first() {
+            self.fence(ctx, broker);
+        }
+    }
+
+    /// Takes a broker out of every ISR and every leadership.
+    pub(super) fn fence(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) {
+        let mut image = (*self.controller.image).clone();
+        image.unfenced[broker.index()] = false;
+        self.retire(&mut image, broker);
+        let state = self.brokers[broker.index()].state(Fencing::Fenced);
+        ctx.fact(Rank::CONTROLLER, Fact::BrokerChanged { broker, state });
+        self.publish(ctx, image);
+    }
+
+    /// Removes a broker from ISRs and moves its leaders.
+    pub(super) fn retire(&self, image: &mut Image, broker: BrokerIndex) {
+        for index in self.brokers[broker.index()].replica_of.clone() {
+            let state = &mut image.partitions[index.index()];
+            if state.isr.len() > 1 {
+                state.isr.retain(|&member| member != broker);
+            }
+            if state.leader == Some(broker) {
+                self.elect(image, index);
+            }
+        }
+    }
+
+    /// A broker is registered and alive: it may lead again, and leaderless partitions are looked
+    /// at anew.
+    pub(super) fn unfence(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) {
+        let mut image = (*self.controller.image).clone();
+        image.unfenced[broker.index()] = true;
+        self.controller.leaving[broker.index()] = false;
+        for index in self.brokers[broker.index()].replica_of.clone() {
+            if image.partition(index).leader.is_none() {
+                self.elect(&mut image, index);
+            }
+        }
+        ctx.fact(
+            Rank::CONTROLLER,
+            Fact::BrokerChanged {
+                broker,
+                state: BrokerState::Running,
+            },
+        );
+        self.publish(ctx, image);
+    }
+
+    /// Elects a leader: the first unfenced replica of the ISR in assignment order; an unclean one
+    /// if the topic allows it; or none.
+    fn elect(&self, image: &mut Image, index: PartitionIndex) {
+        let partition = &self.partitions[index.index()];
+        let may_lead =
+            |b: BrokerIndex| image.unfenced[b.index()] && !self.controller.leaving[b.index()];
+        let replicas = || partition.replicas.iter().map(|replica| replica.broker);
+        let isr = &image.partition(index).isr;
+        let clean = replicas().find(|&b| may_lead(b) && isr.contains(&b));
+        let unclean = || {
+            let allowed = partition.settings.unclean_leader_election;
+            replicas().find(|&b| allowed && may_lead(b))
+        };
+        let (leader, is_clean) = (clean.or_else(unclean), clean.is_some());
+        let state = &mut image.partitions[index.index()];
+        if let (Some(leader), false) = (leader, is_clean) {
+            state.isr = vec![leader];
+        }
+        if state.leader != leader {
+            state.leader = leader;
+            state.epoch += 1;
+        }
+    }
+
+    /// Leaders go back to preferred replicas that are in sync (`auto.leader.rebalance.enable`).
+    pub(super) fn on_leader_rebalance(&mut self, ctx: &mut Context<'_>) {
+        let Some(first) = self.brokers.first() else {
+            return;
+        };
+        let settings = &first.settings.controller;
+        let period = SimSpan::from_seconds(settings.leader_imbalance_check_interval_seconds.max(1));
+        ctx.queue
+            .push(ctx.now + period, Rank::CONTROLLER, Event::LeaderRebalance);
+        if !settings.auto_leader_rebalance {
+            return;
+        }
+        let mut image = (*self.controller.image).clone();
+        let mut changed = false;
+        for (place, partition) in self.partitions.iter().enumerate() {
+            let Some(preferred) = partition.replicas.first().map(|replica| replica.broker) else {
+                continue;
+            };
+            let may_lead = image.unfenced[preferred.index()];
+            let state = &mut image.partitions[place];
+            let elsewhere = state.leader.is_some_and(|leader| leader != preferred);
+            if elsewhere && may_lead && state.isr.contains(&preferred) {
+                state.leader = Some(preferred);
+                state.epoch += 1;
+                changed = true;
+            }
+        }
+        if changed {
+            self.publish(ctx, image);
+        }
+    }
+
+    /// A leader asked for another ISR; the controller takes what holds at this moment.
+    pub(super) fn on_alter_partition(
+        &mut self,
+        ctx: &mut Context<'_>,
+        index: PartitionIndex,
+        leader_epoch: u32,
+    ) {
+        let partition = &self.partitions[index.index()];
+        let state = self.controller.image.partition(index);
+        let Some((leader, _)) = partition.serving else {
+            return;
+        };
+        if state.epoch != leader_epoch || state.leader != Some(leader) {
+            return;
+        }
+        let settings = &self.brokers[leader.index()].settings.replication;
+        let lag_time = SimSpan::from_millis(settings.lag_time_max_ms);
+        let laggards: Vec<_> = partition.laggards(ctx.now, lag_time).collect();
+        let isr: Vec<_> = partition
+            .replicas
+            .iter()
+            .filter(|replica| {
+                let stays = state.isr.contains(&replica.broker);
+                let joins = self.controller.fencing(replica.broker) == Fencing::Unfenced
+                    && !self.controller.leaving[replica.broker.index()]
+                    && replica.known_end_offset >= partition.high_watermark;
+                (stays || joins) && !laggards.contains(&replica.broker)
+            })
+            .map(|replica| replica.broker)
+            .collect();
+        if isr != state.isr {
+            let mut image = (*self.controller.image).clone();
+            image.partitions[index.index()].isr = isr;
+            self.publish(ctx, image);
+        }
+    }
+
+    /// Creates a topic that a client asked for, if brokers do so (`auto.create.topics.enable`).
+    pub(super) fn auto_create(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        let mut image: Option<Image> = None;
+        for &topic in &ctx.requests.get(id).topics {
+            let current = image.as_ref().unwrap_or(&self.controller.image);
+            let count = self.partitions.iter().filter(|p| p.topic == topic).count() as u32;
+            if current.topic(topic).partitions == 0 && count > 0 {
+                image
+                    .get_or_insert_with(|| (*self.controller.image).clone())
+                    .topics[topic.index()]
+                .partitions = count;
+            }
+        }
+        if let Some(image) = image {
+            self.publish(ctx, image);
+        }
+    }
+
+    /// A new metadata version: facts, and word to every broker that can be reached.
+    pub(super) fn publish(&mut self, ctx: &mut Context<'_>, mut image: Image) {
+        image.version += 1;
+        let before = std::mem::replace(&mut self.controller.image, Arc::new(image));
+        let after = self.controller.image.clone();
+        for (place, (old, new)) in before.partitions.iter().zip(&after.partitions).enumerate() {
+            let partition = PartitionIndex(place as u32);
+            if old.leader != new.leader {
+                let unclean = new.leader.is_some_and(|leader| !old.isr.contains(&leader));
+                let (leader, epoch) = (new.leader, new.epoch);
+                let fact = Fact::LeaderChanged {
+                    partition,
+                    leader,
+                    epoch,
+                    unclean,
+                };
+                ctx.fact(Rank::CONTROLLER, fact);
+            }
+            if old.isr != new.isr {
+                let fact = Fact::IsrChanged {
+                    partition,
+                    isr: new.isr.clone(),
+                };
+                ctx.fact(Rank::CONTROLLER, fact);
+            }
+        }
+        for broker in 0..self.brokers.len() as u16 {
+            self.send_metadata(ctx, BrokerIndex(broker));
+        }
+    }
+
+    /// The metadata log reaches a broker: the controller's append linger and two trips on the way.
+    fn send_metadata(&mut self, ctx: &mut Context<'_>, to: BrokerIndex) {
+        let broker = &self.brokers[to.index()];
+        let link = ctx.network.controller(to);
+        if broker.process == Process::Down || !ctx.network.is_open(link) {
+            return;
+        }
+        let linger = SimSpan::from_millis(broker.settings.controller.append_linger_ms);
+        let arrives = ctx.now + linger + ctx.network.latency(link).times(2);
+        let incarnation = broker.incarnation;
+        let event = Event::MetadataApplied {
+            broker: to,
+            incarnation,
+        };
+        ctx.queue.push(arrives, Rank::CONTROLLER, event);
+    }
+}

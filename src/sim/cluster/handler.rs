@@ -1,0 +1,418 @@
+//! Requests of clients: connections, the produce path, purgatory, answers.
+//!
+//! Source: `SocketServer.Processor`, `KafkaApis.handleProduceRequest`, `ReplicaManager`,
+//! `DelayedProduce`.
+
+use crate::kafka::error::ErrorCode;
+use crate::kafka::version::KafkaVersion;
+use crate::kafka::wire::{
+    API_VERSIONS_RESPONSE_BYTES, PRODUCER_ID_RESPONSE_BYTES, TopicMetadataSize, TopicNaming,
+    metadata_response_bytes, produce_response_bytes,
+};
+use crate::sim::cluster::Cluster;
+use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
+use crate::sim::context::Context;
+use crate::sim::event::{Channel, Event, Message};
+use crate::sim::fact::{Appended, Flow};
+use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::network::Way;
+use crate::sim::partition::{Verdict, Waiting};
+use crate::sim::queue::Rank;
+use crate::sim::request::{Api, Part, Request, RequestId};
+use crate::sim::time::SimSpan;
+
+/// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
+const SEGMENT_BYTES: u32 = 40;
+
+impl Cluster {
+    /// A client wants a connection.
+    pub(super) fn on_connect(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
+        let broker = &mut self.brokers[at.index()];
+        if matches!(broker.process, Process::Down | Process::Starting) {
+            send(ctx, at, Message::Refused(channel), SEGMENT_BYTES);
+            return;
+        }
+        let place = broker.place(channel);
+        let earlier = std::mem::take(&mut broker.connections[place].pending);
+        broker.requests -= earlier.len() as u32;
+        for request in earlier {
+            ctx.requests.release(request);
+        }
+        broker.connections[place] = Connection {
+            generation: channel.generation,
+            state: Socket::Idle,
+            pending: std::collections::VecDeque::new(),
+        };
+        send(ctx, at, Message::Accepted(channel), SEGMENT_BYTES);
+    }
+
+    /// A client closed its end: what it sent and nobody read is gone; what is in hand goes on.
+    pub(super) fn on_closed(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
+        let broker = &mut self.brokers[at.index()];
+        let Some(connection) = broker.connection(channel) else {
+            return;
+        };
+        connection.state = Socket::Closed;
+        let pending = std::mem::take(&mut connection.pending);
+        broker.requests -= pending.len() as u32;
+        for request in pending {
+            ctx.requests.release(request);
+        }
+    }
+
+    /// A request is in the socket buffer.
+    pub(super) fn on_request(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+        let channel = ctx.requests.get(id).channel;
+        let broker = &mut self.brokers[at.index()];
+        let Some(connection) = broker.connection(channel) else {
+            ctx.requests.release(id);
+            if matches!(broker.process, Process::Down | Process::Starting) {
+                send(ctx, at, Message::Reset(channel), SEGMENT_BYTES);
+            }
+            return;
+        };
+        ctx.requests.get_mut(id).arrived = ctx.now;
+        if connection.state.is_muted() {
+            connection.pending.push_back(id);
+            broker.requests += 1;
+            return;
+        }
+        connection.state = connection.state.muted();
+        broker.requests += 1;
+        self.start_request(ctx, at, id);
+    }
+
+    /// A handler takes the request: its own time, then the disk's for what is appended here.
+    fn start_request(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+        let broker = &mut self.brokers[at.index()];
+        let mut done = ctx.now + broker.request_time + broker.slowed_by;
+        let request = ctx.requests.get(id);
+        if request.api == Api::Produce {
+            let bytes: u64 = request
+                .parts
+                .iter()
+                .filter(|part| self.partitions[part.partition.index()].is_led_by(at))
+                .map(|part| u64::from(part.bytes))
+                .sum();
+            done = broker.disk.write(done, bytes);
+        }
+        let incarnation = broker.incarnation;
+        let event = Event::RequestHandled {
+            broker: at,
+            incarnation,
+            request: id,
+        };
+        ctx.queue.push(done, Rank::broker(at), event);
+    }
+
+    /// Handler and disk are done: the request takes effect.
+    pub(super) fn on_request_handled(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, incarnation): (BrokerIndex, u32),
+        id: RequestId,
+    ) {
+        let broker = &mut self.brokers[at.index()];
+        if broker.incarnation != incarnation {
+            ctx.requests.release(id);
+            return;
+        }
+        if broker.process == Process::Paused {
+            broker.stalled_handled.push_back(id);
+            return;
+        }
+        match ctx.requests.get(id).api {
+            Api::ApiVersions => self.answer(ctx, at, id, API_VERSIONS_RESPONSE_BYTES),
+            Api::Metadata => self.answer_metadata(ctx, at, id),
+            Api::InitProducerId => {
+                let producer_id = self.controller.next_producer_id(at);
+                ctx.requests.get_mut(id).producer_id = (producer_id, 0);
+                self.answer(ctx, at, id, PRODUCER_ID_RESPONSE_BYTES);
+            }
+            Api::Produce => self.handle_produce(ctx, at, id),
+        }
+    }
+
+    fn answer_metadata(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+        let image = self.brokers[at.index()].image.clone();
+        let brokers = image.unfenced.iter().filter(|&&unfenced| unfenced).count() as u32;
+        let topics: Vec<_> = ctx
+            .requests
+            .get(id)
+            .topics
+            .iter()
+            .map(|&topic| {
+                let partitions = image.topic(topic).partitions;
+                let first = image.topic(topic).first.index();
+                let replicas = self
+                    .partitions
+                    .get(first)
+                    .map_or(0, |p| p.replicas.len() as u32);
+                TopicMetadataSize {
+                    name_bytes: ctx.config.topics[topic.index()].name.len() as u32,
+                    partitions,
+                    replica_entries: partitions * replicas * 2,
+                }
+            })
+            .collect();
+        self.auto_create(ctx, id);
+        ctx.requests.get_mut(id).image = Some(image);
+        self.answer(ctx, at, id, metadata_response_bytes(brokers, &topics));
+    }
+
+    fn handle_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+        let mut parts = std::mem::take(&mut ctx.requests.get_mut(id).parts);
+        let (acks, producer) = {
+            let request = ctx.requests.get_mut(id);
+            request.appended = ctx.now;
+            (request.acks, request.channel.producer)
+        };
+        let mut waiting = 0;
+        for (place, part) in parts.iter_mut().enumerate() {
+            self.append(ctx, (at, acks), producer, part);
+            let partition = &mut self.partitions[part.partition.index()];
+            let is_committed = partition.high_watermark >= part.required_offset;
+            if acks == -1 && part.error.is_none() && !is_committed {
+                waiting += 1;
+                partition.purgatory.push(Waiting {
+                    request: id,
+                    part: place as u16,
+                    required_offset: part.required_offset,
+                });
+            }
+        }
+        let is_refused = parts.iter().any(|part| part.error.is_some());
+        let request = ctx.requests.get_mut(id);
+        request.parts = parts;
+        request.waiting = waiting;
+        if acks == 0 {
+            self.finish_unanswered(ctx, at, id, is_refused);
+        } else if waiting == 0 {
+            self.answer_produce(ctx, at, id);
+        } else {
+            let deadline = ctx.now + SimSpan::from_millis(u64::from(request.timeout_ms));
+            ctx.queue
+                .push(deadline, Rank::broker(at), Event::PurgatoryExpired(id));
+        }
+        self.kick_followers(ctx, at, id);
+    }
+
+    /// One batch at its leader, by the checks of a produce request in their order.
+    fn append(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, acks): (BrokerIndex, i8),
+        producer: crate::sim::ids::ProducerIndex,
+        part: &mut Part,
+    ) {
+        let is_full = self.brokers[at.index()].disk.space == Space::Full;
+        let partition = &mut self.partitions[part.partition.index()];
+        let refused = if is_full {
+            Some(ErrorCode::KafkaStorageError)
+        } else if !partition.is_led_by(at) {
+            Some(ErrorCode::NotLeaderOrFollower)
+        } else if let Some(error) = partition.injected.pop() {
+            Some(error)
+        } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {
+            Some(ErrorCode::NotEnoughReplicas)
+        } else {
+            None
+        };
+        let verdict = refused.map_or_else(|| partition.judge(producer, part), Verdict::Refuse);
+        match verdict {
+            Verdict::Refuse(error) => part.error = Some(error),
+            Verdict::Duplicate(offset) => part.base_offset = Some(offset),
+            Verdict::Append => {
+                let base_offset = partition.append(producer, part);
+                part.base_offset = Some(base_offset);
+                partition.advance_high_watermark();
+                ctx.flow(
+                    Rank::broker(at),
+                    Flow::Appended(Appended {
+                        producer,
+                        partition: part.partition,
+                        first_ordinal: part.first_ordinal,
+                        records: part.records,
+                        bytes: part.bytes,
+                        base_offset,
+                        at: ctx.now,
+                    }),
+                );
+            }
+        }
+        part.required_offset = part
+            .base_offset
+            .map_or(0, |base| base + u64::from(part.records));
+    }
+
+    /// The high watermark of a partition moved, or its leader is gone: requests may be done.
+    pub(super) fn check_purgatory(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
+        let partition = &mut self.partitions[index.index()];
+        if partition.purgatory.is_empty() {
+            return;
+        }
+        let (high_watermark, serving) = (partition.high_watermark, partition.serving);
+        let mut done = Vec::new();
+        partition.purgatory.retain(|waiting| {
+            let request = ctx.requests.get_mut(waiting.request);
+            let is_led = serving.is_some_and(|(leader, _)| leader == request.broker);
+            let is_committed = high_watermark >= waiting.required_offset;
+            if is_led && !is_committed {
+                return true;
+            }
+            if !is_led {
+                request.parts[waiting.part as usize].error = Some(ErrorCode::NotLeaderOrFollower);
+            }
+            request.waiting -= 1;
+            if request.waiting == 0 {
+                done.push(waiting.request);
+            }
+            false
+        });
+        for request in done {
+            let at = ctx.requests.get(request).broker;
+            self.answer_produce(ctx, at, request);
+        }
+    }
+
+    /// `timeoutMs` of an acks=all request is over: what is not replicated is reported as such and
+    /// stays in the log.
+    pub(super) fn on_purgatory_expired(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        if !ctx.requests.is_live(id) || ctx.requests.get(id).waiting == 0 {
+            return;
+        }
+        self.leave_purgatory(ctx, id, ErrorCode::RequestTimedOut);
+        let at = ctx.requests.get(id).broker;
+        self.answer_produce(ctx, at, id);
+    }
+
+    /// Takes a request out of every purgatory it waits in.
+    pub(super) fn leave_purgatory(
+        &mut self,
+        ctx: &mut Context<'_>,
+        id: RequestId,
+        error: ErrorCode,
+    ) {
+        let request = ctx.requests.get_mut(id);
+        for part in &mut request.parts {
+            let purgatory = &mut self.partitions[part.partition.index()].purgatory;
+            let before = purgatory.len();
+            purgatory.retain(|waiting| waiting.request != id);
+            if purgatory.len() < before {
+                part.error = Some(error);
+            }
+        }
+        request.waiting = 0;
+    }
+
+    fn answer_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+        let naming = TopicNaming::negotiated(client_version(ctx, id), ctx.config.kafka);
+        let topics = topics_of(ctx.requests.get(id), &self.partitions, ctx);
+        let bytes = produce_response_bytes(naming, &topics);
+        self.answer(ctx, at, id, bytes);
+    }
+
+    /// acks=0: no response; a refusal closes the connection, which is all that the client notices.
+    fn finish_unanswered(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        id: RequestId,
+        is_refused: bool,
+    ) {
+        let channel = ctx.requests.get(id).channel;
+        if is_refused {
+            self.on_closed(ctx, at, channel);
+            send(ctx, at, Message::Reset(channel), SEGMENT_BYTES);
+        }
+        ctx.requests.release(id);
+        self.unmute(ctx, at, channel);
+    }
+
+    /// Sends the response and reads the connection's next request.
+    fn answer(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId, bytes: u32) {
+        let (channel, api) = {
+            let request = ctx.requests.get_mut(id);
+            request.answered = ctx.now;
+            (request.channel, request.api)
+        };
+        let broker = &mut self.brokers[at.index()];
+        let wants_swallow = broker.swallow > 0 && api == Api::Produce;
+        let Some(connection) = broker.connection(channel) else {
+            broker.requests -= 1;
+            ctx.requests.release(id);
+            return;
+        };
+        if wants_swallow && !connection.state.swallows() {
+            connection.state = Socket::SwallowingMuted;
+            broker.swallow -= 1;
+        }
+        let vanishes = broker
+            .connection(channel)
+            .is_some_and(|c| c.state.swallows());
+        if vanishes {
+            ctx.requests.release(id);
+        } else {
+            send(ctx, at, Message::Response(id), bytes);
+        }
+        self.brokers[at.index()].produce_requests += u64::from(api == Api::Produce);
+        self.unmute(ctx, at, channel);
+    }
+
+    fn unmute(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
+        let broker = &mut self.brokers[at.index()];
+        broker.requests -= 1;
+        let Some(connection) = broker.connection(channel) else {
+            return;
+        };
+        connection.state = connection.state.unmuted();
+        if let Some(next) = connection.pending.pop_front() {
+            connection.state = connection.state.muted();
+            self.start_request(ctx, at, next);
+        }
+    }
+}
+
+/// Sends a message from a broker to a client.
+pub(super) fn send(ctx: &mut Context<'_>, at: BrokerIndex, message: Message, bytes: u32) {
+    let producer = match message {
+        Message::Response(id) => ctx.requests.get(id).channel.producer,
+        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
+            channel.producer
+        }
+        _ => return,
+    };
+    let link = ctx.network.client(producer, at);
+    let transit = ctx.network.transmit(link, Way::Back, ctx.now, bytes);
+    ctx.queue
+        .push(transit.arrives, Rank::broker(at), Event::Deliver(message));
+}
+
+fn client_version(ctx: &Context<'_>, id: RequestId) -> KafkaVersion {
+    let producer = ctx.requests.get(id).channel.producer;
+    let crate::sim::config::ClientConfig::Java(settings) =
+        &ctx.config.producers[producer.index()].client;
+    settings.version
+}
+
+/// (name bytes, partitions) of each topic of a produce request.
+fn topics_of(
+    request: &Request,
+    partitions: &[crate::sim::partition::Partition],
+    ctx: &Context<'_>,
+) -> Vec<(u32, u32)> {
+    let mut topics: Vec<(crate::sim::ids::TopicIndex, u32)> = Vec::new();
+    for part in &request.parts {
+        let topic = partitions[part.partition.index()].topic;
+        match topics.iter_mut().find(|(known, _)| *known == topic) {
+            Some((_, count)) => *count += 1,
+            None => topics.push((topic, 1)),
+        }
+    }
+    let name_bytes =
+        |topic: crate::sim::ids::TopicIndex| ctx.config.topics[topic.index()].name.len() as u32;
+    topics
+        .into_iter()
+        .map(|(topic, count)| (name_bytes(topic), count))
+        .collect()
+}

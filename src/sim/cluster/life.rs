@@ -1,0 +1,394 @@
+//! Brokers that die, stop, hang and return; metadata that makes leaders and followers of them.
+//!
+//! Source: `BrokerLifecycleManager`, `ReplicaManager.applyDelta`, `Partition.makeLeader` and
+//! `makeFollower`.
+
+use crate::kafka::error::ErrorCode;
+use crate::sim::cluster::Cluster;
+use crate::sim::cluster::broker::{Fencing, Process, Socket, Space};
+use crate::sim::cluster::handler::send;
+use crate::sim::command::BrokerFault;
+use crate::sim::context::Context;
+use crate::sim::event::{Channel, Event, Message};
+use crate::sim::fact::{BrokerState, Fact, Flow};
+use crate::sim::history::LogBatch;
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::queue::Rank;
+use crate::sim::time::{SimSpan, SimTime};
+
+/// The broker asks again this long after it wanted to shut down (`BrokerLifecycleManager`).
+const SHUTDOWN_POLL: SimSpan = SimSpan::from_millis(50);
+/// From the start of a process to its registration: JVM, log loading after a clean shutdown. An
+/// estimate; real brokers take seconds.
+const STARTING: SimSpan = SimSpan::from_seconds(3);
+/// Injected errors that wait for one partition at most.
+const INJECTED_MAX: u32 = 100_000;
+/// Bytes of a TCP reset.
+const RESET_BYTES: u32 = 40;
+
+impl Cluster {
+    /// A command befalls a broker. What it finds nothing to act on is said in words.
+    pub fn on_fault(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        fault: BrokerFault,
+    ) -> Result<(), &'static str> {
+        let broker = &mut self.brokers[at.index()];
+        match (fault, broker.process) {
+            (BrokerFault::DiskRate(rate), _) => broker.disk.rate = rate.map(|rate| rate.max(1)),
+            (BrokerFault::DiskFull, _) => broker.disk.space = Space::Full,
+            (BrokerFault::Slow(by), _) => broker.slowed_by = by,
+            (BrokerFault::Start, Process::Down) => self.start(ctx, at),
+            (BrokerFault::Start, _) => return Err("the broker's process already runs"),
+            (_, Process::Down) => return Err("the broker's process does not run"),
+            (BrokerFault::Kill { lose_tail_records }, _) => self.kill(ctx, at, lose_tail_records),
+            (BrokerFault::Stop, Process::Up) => self.stop(ctx, at),
+            (BrokerFault::Stop, _) => return Err("the broker cannot shut down now"),
+            (BrokerFault::Pause, Process::Up) => {
+                broker.process = Process::Paused;
+                self.say(ctx, at);
+            }
+            (BrokerFault::Pause, _) => return Err("the broker is not running"),
+            (BrokerFault::Resume, Process::Paused) => self.resume(ctx, at),
+            (BrokerFault::Resume, _) => return Err("the broker is not paused"),
+            (BrokerFault::Fence, _) if self.controller.fencing(at) == Fencing::Fenced => {
+                return Err("the broker is fenced already");
+            }
+            (BrokerFault::Fence, _) => self.fence(ctx, at),
+        }
+        Ok(())
+    }
+
+    fn say(&self, ctx: &mut Context<'_>, broker: BrokerIndex) {
+        let state = self.brokers[broker.index()].state(self.controller.fencing(broker));
+        ctx.fact(Rank::broker(broker), Fact::BrokerChanged { broker, state });
+    }
+
+    /// The process dies: connections are reset, what it had in hand is forgotten. The controller
+    /// will notice when its session ends.
+    fn kill(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, lose_tail_records: u64) {
+        self.end_process(ctx, at);
+        for index in self.brokers[at.index()].replica_of.clone() {
+            self.lose_tail(ctx, (at, index), lose_tail_records);
+        }
+        self.say(ctx, at);
+    }
+
+    fn end_process(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        self.leave_all_purgatories(ctx, at);
+        let broker = &mut self.brokers[at.index()];
+        broker.process = Process::Down;
+        broker.incarnation += 1;
+        broker.requests = 0;
+        broker.disk.free_at = ctx.now;
+        for message in std::mem::take(&mut broker.stalled) {
+            if let Message::Request(id) = message {
+                ctx.requests.release(id);
+            }
+        }
+        for id in std::mem::take(&mut broker.stalled_handled) {
+            ctx.requests.release(id);
+        }
+        self.reset_connections(ctx, at, |_| true);
+        for index in self.brokers[at.index()].replica_of.clone() {
+            let partition = &mut self.partitions[index.index()];
+            if partition.is_led_by(at) {
+                partition.serving = None;
+            }
+        }
+        self.renew_fetchers(ctx, at);
+    }
+
+    /// Resets the connections of some producers at a broker.
+    pub fn reset_connections(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        whose: impl Fn(ProducerIndex) -> bool,
+    ) {
+        let brokers = self.brokers.len();
+        let broker = &mut self.brokers[at.index()];
+        let mut lost = Vec::new();
+        let mut reset = Vec::new();
+        for (place, connection) in broker.connections.iter_mut().enumerate() {
+            let producer = ProducerIndex((place / 2) as u16);
+            if connection.state == Socket::Closed || !whose(producer) {
+                continue;
+            }
+            let slot = (place % 2) * brokers + at.index();
+            let generation = connection.generation;
+            reset.push(Channel {
+                producer,
+                slot: slot as u16,
+                generation,
+            });
+            connection.state = Socket::Closed;
+            lost.extend(connection.pending.drain(..));
+        }
+        broker.requests = broker.requests.saturating_sub(lost.len() as u32);
+        for id in lost {
+            ctx.requests.release(id);
+        }
+        for channel in reset {
+            send(ctx, at, Message::Reset(channel), RESET_BYTES);
+        }
+    }
+
+    /// Requests in purgatory die with their broker.
+    fn leave_all_purgatories(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        for index in self.brokers[at.index()].replica_of.clone() {
+            let waiting: Vec<_> = self.partitions[index.index()]
+                .purgatory
+                .iter()
+                .map(|w| w.request)
+                .collect();
+            for id in waiting {
+                let is_here = ctx.requests.get(id).broker == at;
+                if is_here && ctx.requests.get(id).waiting > 0 {
+                    self.leave_purgatory(ctx, id, ErrorCode::NetworkException);
+                    ctx.requests.release(id);
+                }
+            }
+        }
+    }
+
+    /// Unflushed records at the end of a dead broker's log are gone with the machine.
+    fn lose_tail(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, index): (BrokerIndex, PartitionIndex),
+        records: u64,
+    ) {
+        if records == 0 {
+            return;
+        }
+        let partition = &mut self.partitions[index.index()];
+        let oldest = partition.log.oldest_remembered();
+        let Some(replica) = partition.replica_mut(at) else {
+            return;
+        };
+        replica.end_offset = replica.end_offset.saturating_sub(records).max(oldest);
+        replica.known_end_offset = replica.known_end_offset.min(replica.end_offset);
+        let kept = partition
+            .replicas
+            .iter()
+            .map(|r| r.end_offset)
+            .max()
+            .unwrap_or(0);
+        self.cut_log(ctx, index, kept);
+    }
+
+    /// Cuts a log where no replica reaches further, and says which records are gone.
+    fn cut_log(&mut self, ctx: &mut Context<'_>, partition: PartitionIndex, offset: u64) {
+        let gone: Vec<LogBatch> = self.partitions[partition.index()].truncate(offset);
+        let Some(first) = gone.first() else { return };
+        let records = gone.iter().map(|batch| u64::from(batch.records)).sum();
+        let from_offset = first.base_offset;
+        let fact = Fact::RecordsTruncated {
+            partition,
+            from_offset,
+            records,
+        };
+        ctx.fact(Rank::CONTROLLER, fact);
+        for batch in gone {
+            let (producer, records) = (batch.producer, batch.records);
+            let first_ordinal = batch.first_ordinal;
+            let flow = Flow::Truncated {
+                producer,
+                partition,
+                first_ordinal,
+                records,
+            };
+            ctx.flow(Rank::CONTROLLER, flow);
+        }
+    }
+
+    /// Controlled shutdown: leaders move away first, then the process ends.
+    fn stop(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        self.brokers[at.index()].process = Process::ShuttingDown;
+        self.controller.leaving[at.index()] = true;
+        self.say(ctx, at);
+        let mut image = (*self.controller.image).clone();
+        self.retire(&mut image, at);
+        self.publish(ctx, image);
+        let broker = &self.brokers[at.index()];
+        let linger = SimSpan::from_millis(broker.settings.controller.append_linger_ms);
+        let trip = ctx.network.latency(ctx.network.controller(at)).times(4);
+        let event = Event::ShutdownDone {
+            broker: at,
+            incarnation: broker.incarnation,
+        };
+        ctx.queue.push(
+            ctx.now + linger + trip + SHUTDOWN_POLL,
+            Rank::broker(at),
+            event,
+        );
+    }
+
+    /// Everybody else has applied the new leaders: the process may exit.
+    pub(super) fn on_shutdown_done(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        incarnation: u32,
+    ) {
+        if self.brokers[at.index()].incarnation != incarnation {
+            return;
+        }
+        self.end_process(ctx, at);
+        // A clean shutdown leaves no session behind that a restart would have to wait for.
+        self.controller.last_heartbeat[at.index()] = SimTime::ZERO;
+        self.fence(ctx, at);
+    }
+
+    /// The process goes on where it was: with everything that its kernel took meanwhile.
+    fn resume(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        let broker = &mut self.brokers[at.index()];
+        broker.process = Process::Up;
+        let messages = std::mem::take(&mut broker.stalled);
+        let handled = std::mem::take(&mut broker.stalled_handled);
+        let incarnation = broker.incarnation;
+        self.say(ctx, at);
+        for id in handled {
+            self.on_request_handled(ctx, (at, incarnation), id);
+        }
+        for message in messages {
+            self.on_message(ctx, at, message);
+        }
+        self.serve_fetchers_of(ctx, at);
+    }
+
+    /// A new process starts. It cannot register while the controller thinks that the previous one
+    /// lives (`DUPLICATE_BROKER_REGISTRATION`).
+    fn start(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        let broker = &mut self.brokers[at.index()];
+        broker.process = Process::Starting;
+        broker.incarnation += 1;
+        let incarnation = broker.incarnation;
+        let settings = broker.settings.controller;
+        let ready = ctx.now + STARTING;
+        let session = SimSpan::from_millis(settings.broker_session_timeout_ms);
+        let heartbeat = SimSpan::from_millis(settings.broker_heartbeat_interval_ms.max(1));
+        let last = self.controller.last_heartbeat[at.index()];
+        let is_known = self.controller.fencing(at) == Fencing::Unfenced || last > SimTime::ZERO;
+        let mut registered = ready;
+        // It asks again every heartbeat interval.
+        while is_known && registered < last + session {
+            registered += heartbeat;
+        }
+        let event = Event::Registration {
+            broker: at,
+            incarnation,
+        };
+        ctx.queue.push(registered, Rank::broker(at), event);
+        self.say(ctx, at);
+    }
+
+    /// Registration is through: the broker catches up with metadata and is unfenced.
+    pub(super) fn on_registration(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        incarnation: u32,
+    ) {
+        let broker = &mut self.brokers[at.index()];
+        if broker.incarnation != incarnation {
+            return;
+        }
+        broker.process = Process::Up;
+        broker.image = self.controller.image.clone();
+        let lag_time = broker.settings.replication.lag_time_max_ms;
+        self.controller.last_heartbeat[at.index()] = ctx.now;
+        let isr_check = ctx.now + SimSpan::from_millis((lag_time / 2).max(1));
+        let (heartbeat, expiration) = (
+            Event::Heartbeat {
+                broker: at,
+                incarnation,
+            },
+            Event::IsrExpiration {
+                broker: at,
+                incarnation,
+            },
+        );
+        ctx.queue.push(ctx.now, Rank::broker(at), heartbeat);
+        ctx.queue.push(isr_check, Rank::broker(at), expiration);
+        self.unfence(ctx, at);
+        self.renew_fetchers(ctx, at);
+    }
+
+    /// A broker applies the latest metadata: leaders first, then followers.
+    pub(super) fn on_metadata_applied(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        incarnation: u32,
+    ) {
+        let broker = &mut self.brokers[at.index()];
+        let is_current = broker.image.version == self.controller.image.version;
+        if broker.incarnation != incarnation || is_current || broker.process == Process::Paused {
+            return;
+        }
+        broker.image = self.controller.image.clone();
+        let image = broker.image.clone();
+        for index in self.brokers[at.index()].replica_of.clone() {
+            let state = image.partition(index);
+            let partition = &mut self.partitions[index.index()];
+            if state.leader == Some(at) {
+                partition.isr.clone_from(&state.isr);
+                if partition.serving != Some((at, state.epoch)) {
+                    self.make_leader(ctx, (at, state.epoch), index);
+                }
+                if self.partitions[index.index()].advance_high_watermark() {
+                    self.check_purgatory(ctx, index);
+                }
+            } else if partition.is_led_by(at) {
+                partition.serving = None;
+                self.check_purgatory(ctx, index);
+            }
+        }
+        self.serve_fetchers_of(ctx, at);
+    }
+
+    /// Takes office: the log ends where this replica's ends, and followers fetch from here.
+    fn make_leader(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, epoch): (BrokerIndex, u32),
+        index: PartitionIndex,
+    ) {
+        let partition = &mut self.partitions[index.index()];
+        let end_offset = partition.replica_end(at);
+        partition.serving = Some((at, epoch));
+        self.check_purgatory(ctx, index);
+        self.cut_log(ctx, index, end_offset);
+        let partition = &mut self.partitions[index.index()];
+        for replica in &mut partition.replicas {
+            // Followers' first fetches tell the new leader how far they are; they cost nothing
+            // here, because one round trip hides in the time that an election takes.
+            let is_up = self.brokers[replica.broker.index()].is_serving();
+            replica.known_end_offset = if is_up { replica.end_offset } else { 0 };
+            replica.caught_up = ctx.now;
+            replica.fetch_pending = false;
+        }
+        self.mark_dirty(index, at);
+    }
+
+    /// Whether a broker would be alive to the eye of an operator, for screens.
+    pub fn state_of(&self, broker: BrokerIndex) -> BrokerState {
+        self.brokers[broker.index()].state(self.controller.fencing(broker))
+    }
+}
+
+impl Cluster {
+    /// The next answers of a broker to produce requests vanish, one on each connection.
+    pub fn swallow(&mut self, broker: BrokerIndex, count: u32) {
+        self.brokers[broker.index()].swallow += count;
+    }
+
+    /// The next batches for a partition are answered with this error.
+    pub fn inject(&mut self, partition: PartitionIndex, error: ErrorCode, count: u32) {
+        let injected = &mut self.partitions[partition.index()].injected;
+        injected.extend(std::iter::repeat_n(error, count.min(INJECTED_MAX) as usize));
+    }
+}

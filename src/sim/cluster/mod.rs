@@ -1,0 +1,124 @@
+//! The cluster: brokers, their partitions and the controller.
+//!
+//! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
+//! `handler`, follower fetching in `replication`, processes that die and return in `life`,
+//! sessions and elections in `controller`.
+
+mod broker;
+mod controller;
+mod handler;
+mod life;
+mod replication;
+mod setup;
+
+pub use broker::Broker;
+pub use controller::Controller;
+
+use crate::sim::context::Context;
+use crate::sim::event::{Event, Message};
+use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::partition::Partition;
+use replication::FetcherState;
+
+/// All brokers, partitions and the controller.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    brokers: Vec<Broker>,
+    partitions: Vec<Partition>,
+    fetchers: Vec<FetcherState>,
+    controller: Controller,
+}
+
+impl Cluster {
+    /// A broker.
+    pub fn broker(&self, broker: BrokerIndex) -> &Broker {
+        &self.brokers[broker.index()]
+    }
+
+    /// A partition.
+    pub fn partition(&self, partition: PartitionIndex) -> &Partition {
+        &self.partitions[partition.index()]
+    }
+
+    /// All partitions, by index; those of topics that do not exist (yet) included.
+    pub fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// A message reached a broker.
+    pub fn on_message(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex, message: Message) {
+        if self.brokers[broker.index()].stalls(message) {
+            return;
+        }
+        match message {
+            Message::Connect(channel) => self.on_connect(ctx, broker, channel),
+            Message::Closed(channel) => self.on_closed(ctx, broker, channel),
+            Message::Request(request) => self.on_request(ctx, broker, request),
+            Message::Fetch(fetcher) => self.on_fetch(ctx, fetcher),
+            Message::Fetched(fetcher) => self.on_fetched(ctx, fetcher),
+            Message::Accepted(_)
+            | Message::Refused(_)
+            | Message::Reset(_)
+            | Message::Response(_) => {}
+        }
+    }
+
+    /// A timer of the cluster ran out.
+    pub fn on_timer(&mut self, ctx: &mut Context<'_>, event: Event) {
+        match event {
+            Event::RequestHandled {
+                broker,
+                incarnation,
+                request,
+            } => {
+                self.on_request_handled(ctx, (broker, incarnation), request);
+            }
+            Event::PurgatoryExpired(request) => self.on_purgatory_expired(ctx, request),
+            Event::FollowerAppended(fetcher) => self.on_follower_appended(ctx, fetcher),
+            Event::IsrExpiration {
+                broker,
+                incarnation,
+            } => {
+                self.on_isr_expiration(ctx, broker, incarnation);
+            }
+            Event::Heartbeat {
+                broker,
+                incarnation,
+            } => {
+                self.on_heartbeat(ctx, broker, incarnation);
+            }
+            Event::SessionCheck => self.on_session_check(ctx),
+            Event::LeaderRebalance => self.on_leader_rebalance(ctx),
+            Event::MetadataApplied {
+                broker,
+                incarnation,
+            } => {
+                self.on_metadata_applied(ctx, broker, incarnation);
+            }
+            Event::Registration {
+                broker,
+                incarnation,
+            } => {
+                self.on_registration(ctx, broker, incarnation);
+            }
+            Event::ShutdownDone {
+                broker,
+                incarnation,
+            } => {
+                self.on_shutdown_done(ctx, broker, incarnation);
+            }
+            Event::AlterPartition {
+                partition,
+                leader_epoch,
+            } => {
+                self.on_alter_partition(ctx, partition, leader_epoch);
+            }
+            Event::Run { .. } | Event::Deliver(_) | Event::Command(_) => {}
+        }
+    }
+}

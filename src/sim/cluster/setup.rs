@@ -1,0 +1,148 @@
+//! The cluster at time zero: everybody up, every preferred replica leading, metadata applied.
+
+use std::sync::Arc;
+
+use crate::kafka::settings::TopicSettings;
+use crate::sim::cluster::broker::Broker;
+use crate::sim::cluster::controller::Controller;
+use crate::sim::cluster::replication::FetcherState;
+use crate::sim::cluster::{Cluster, Event};
+use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use crate::sim::metadata::{Image, PartitionImage, TopicImage};
+use crate::sim::partition::Partition;
+use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::time::{SimSpan, SimTime};
+
+impl Cluster {
+    /// The configured cluster, with its first timers in the queue.
+    pub fn new(config: &Config, queue: &mut EventQueue<Event>) -> Self {
+        let mut partitions = Vec::new();
+        let mut topics = Vec::new();
+        for (place, topic) in config.topics.iter().enumerate() {
+            let first = PartitionIndex(partitions.len() as u32);
+            let existing = topic.existing.as_ref();
+            let created = existing.map_or(0, |existing| existing.replicas.len() as u32);
+            topics.push(TopicImage {
+                first,
+                partitions: created,
+            });
+            let would_be = auto_created(config, topic);
+            if let Some(layout) = existing.or(would_be.as_ref()) {
+                partitions.extend(lay_out(TopicIndex(place as u16), layout));
+            }
+        }
+        let image = Arc::new(Image {
+            version: 1,
+            partitions: partitions.iter().map(partition_image).collect(),
+            unfenced: vec![true; config.brokers.len()],
+            topics,
+        });
+        let mut brokers: Vec<_> = config
+            .brokers
+            .iter()
+            .map(|broker| Broker::new(broker, image.clone(), config.producers.len()))
+            .collect();
+        for (place, partition) in partitions.iter().enumerate() {
+            for replica in &partition.replicas {
+                let holds = &mut brokers[replica.broker.index()].replica_of;
+                holds.push(PartitionIndex(place as u32));
+            }
+        }
+        schedule(&brokers, queue);
+        let count = brokers.len();
+        Self {
+            brokers,
+            partitions,
+            fetchers: vec![FetcherState::default(); count * count],
+            controller: Controller {
+                image,
+                last_heartbeat: vec![SimTime::ZERO; count],
+                leaving: vec![false; count],
+                producer_ids: vec![0..0; count],
+                blocks_given: 0,
+            },
+        }
+    }
+}
+
+/// What brokers would create for a topic that producers use and the cluster lacks.
+fn auto_created(config: &Config, topic: &TopicConfig) -> Option<ExistingTopic> {
+    let settings = &config.brokers.first()?.settings;
+    if topic.existing.is_some() || !settings.auto_create_topics {
+        return None;
+    }
+    let (count, factor) = (settings.num_partitions, settings.default_replication_factor);
+    let brokers = config.brokers.len() as u32;
+    let replicas = (0..count)
+        .map(|number| {
+            (0..u32::from(factor).min(brokers))
+                .map(|place| BrokerIndex(((number + place) % brokers) as u16))
+                .collect()
+        })
+        .collect();
+    Some(ExistingTopic {
+        replicas,
+        start_offsets: vec![0; count as usize],
+        settings: TopicSettings::clone(&settings.topic_defaults),
+        history: HistoryDetail::Sums,
+    })
+}
+
+fn lay_out(topic: TopicIndex, layout: &ExistingTopic) -> impl Iterator<Item = Partition> {
+    layout
+        .replicas
+        .iter()
+        .enumerate()
+        .map(move |(number, replicas)| {
+            let start_offset = layout.start_offsets.get(number).copied().unwrap_or(0);
+            let place = (topic, number as u32);
+            Partition::new(
+                place,
+                &layout.settings,
+                replicas,
+                start_offset,
+                layout.history,
+            )
+        })
+}
+
+fn partition_image(partition: &Partition) -> PartitionImage {
+    PartitionImage {
+        leader: partition.serving.map(|(leader, _)| leader),
+        epoch: 0,
+        isr: partition.isr.clone(),
+    }
+}
+
+fn schedule(brokers: &[Broker], queue: &mut EventQueue<Event>) {
+    let Some(first) = brokers.first() else { return };
+    let settings = &first.settings.controller;
+    let session = SimSpan::from_millis((settings.broker_session_timeout_ms / 8).max(1));
+    let rebalance = SimSpan::from_seconds(settings.leader_imbalance_check_interval_seconds.max(1));
+    queue.push(
+        SimTime::ZERO + session,
+        Rank::CONTROLLER,
+        Event::SessionCheck,
+    );
+    queue.push(
+        SimTime::ZERO + rebalance,
+        Rank::CONTROLLER,
+        Event::LeaderRebalance,
+    );
+    for (place, broker) in brokers.iter().enumerate() {
+        let (index, incarnation) = (BrokerIndex(place as u16), broker.incarnation);
+        let heartbeat = Event::Heartbeat {
+            broker: index,
+            incarnation,
+        };
+        queue.push(SimTime::ZERO, Rank::broker(index), heartbeat);
+        let lag_time =
+            SimSpan::from_millis((broker.settings.replication.lag_time_max_ms / 2).max(1));
+        let expiration = Event::IsrExpiration {
+            broker: index,
+            incarnation,
+        };
+        queue.push(SimTime::ZERO + lag_time, Rank::broker(index), expiration);
+    }
+}

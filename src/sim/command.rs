@@ -1,0 +1,107 @@
+//! What the outside may do to the world. Names are already resolved to ids; the grammar that
+//! people type is [`crate::command`]'s business.
+
+use crate::kafka::error::ErrorCode;
+use crate::sim::config::Peer;
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::time::SimSpan;
+
+/// One thing that the outside does at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// A fault, or its cure, at a broker.
+    Broker(BrokerIndex, BrokerFault),
+    /// A fault, or its cure, between two ends.
+    Link(Peer, Peer, LinkFault),
+    /// The next `count` answers of a broker to producers vanish, and with them all later ones on
+    /// that connection until it closes.
+    SwallowResponses {
+        /// Whose answers.
+        broker: BrokerIndex,
+        /// How many.
+        count: u32,
+    },
+    /// The next `count` batches for a partition are answered with this error instead of appended.
+    Inject {
+        /// Which error.
+        error: ErrorCode,
+        /// For which partition.
+        partition: PartitionIndex,
+        /// How many.
+        count: u32,
+    },
+    /// Something happens to an application process.
+    Producer(ProducerIndex, ProducerFault),
+    /// A client configuration changes; the application restarts its client for it.
+    SetClient {
+        /// Whose client.
+        producer: ProducerIndex,
+        /// Configuration name.
+        key: String,
+        /// Its value, as text.
+        value: String,
+    },
+    /// All generated loads of a producer together send this many millionths of records per second.
+    SetRate {
+        /// Whose client.
+        producer: ProducerIndex,
+        /// Millionths of records per second.
+        micro_records_per_second: u64,
+    },
+}
+
+/// What can befall a broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BrokerFault {
+    /// The process dies; unflushed records at the tail of each log may be lost with it.
+    Kill {
+        /// Records lost at the end of each of its logs.
+        lose_tail_records: u64,
+    },
+    /// Controlled shutdown.
+    Stop,
+    /// The process starts (again).
+    Start,
+    /// The process hangs: connections stay open and nothing is answered, heartbeats included.
+    Pause,
+    /// The process goes on.
+    Resume,
+    /// The disk takes this many bytes per second from now on; `None` lifts the limit.
+    DiskRate(Option<u64>),
+    /// The log directory is full: appends answer `KAFKA_STORAGE_ERROR` from now on.
+    DiskFull,
+    /// Every request takes this much longer from now on.
+    Slow(SimSpan),
+    /// The controller fences the broker now, and lets it in again at its next heartbeat.
+    Fence,
+}
+
+/// What can befall a link. On TCP nothing is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkFault {
+    /// A black hole: what is sent is never answered, connections stay open.
+    Cut,
+    /// Connections are reset and new ones refused.
+    Refuse,
+    /// As configured again.
+    Heal,
+    /// One-way delay added to the configured latency.
+    Delay(SimSpan),
+    /// Bytes per second from now on; `None` lifts the limit.
+    Limit(Option<u64>),
+    /// Share of messages that arrive late by TCP's resending, in parts per million.
+    Loss(u32),
+}
+
+/// What can befall an application process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProducerFault {
+    /// The process is stopped (a long garbage collection, a frozen pod).
+    Pause,
+    /// The process goes on.
+    Resume,
+    /// The process dies; what it buffered is gone.
+    Crash,
+    /// The process dies and starts again with an empty client.
+    Restart,
+}

@@ -1,0 +1,373 @@
+//! What the engine is built from: plain, already validated values.
+//!
+//! No serde, no file, no default: `scenario` lowers a file to these types and vouches for them
+//! (names unique, counts within the named limits, leaders among the replicas, times in order).
+
+use std::sync::Arc;
+
+use crate::kafka::settings::{BrokerSettings, JavaProducerSettings, TopicSettings};
+use crate::kafka::version::KafkaVersion;
+use crate::sim::command::Command;
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::time::{SimSpan, SimTime};
+
+/// Brokers in one cluster at most.
+pub const BROKERS_MAX: usize = 100;
+/// Producers in one run at most, after `count` is expanded.
+pub const PRODUCERS_MAX: usize = 1_000;
+/// Topics in one run at most.
+pub const TOPICS_MAX: usize = 1_000;
+/// Partitions over all topics at most.
+pub const PARTITIONS_MAX: u32 = 20_000;
+/// Application threads of one producer at most, over all its loads.
+pub const THREADS_MAX: u32 = 256;
+/// Distinct keys of one load at most.
+pub const KEYS_MAX: u32 = 1_000_000;
+/// Records per second of one load at most, also what `rate = "max"` tries.
+pub const RATE_MAX: u64 = 10_000_000;
+/// The longest run that can be asked for.
+pub const DURATION_MAX: SimSpan = SimSpan::from_seconds(30 * 24 * 3600);
+/// The shortest one-way latency of a link: what a run-ahead may rely on.
+pub const LATENCY_MIN: SimSpan = SimSpan::from_micros(1);
+
+/// One whole run.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// How long the run lasts.
+    pub duration: SimSpan,
+    /// Behaviour line of brokers.
+    pub kafka: KafkaVersion,
+    /// What simulated wall clocks show at time zero, in milliseconds since 1970.
+    pub start_epoch_ms: i64,
+    /// Every how long sampled figures are taken (`[scenario] sample`, 100 ms by default).
+    pub sample: SimSpan,
+    /// The cluster's brokers, by [`BrokerIndex`].
+    pub brokers: Vec<BrokerConfig>,
+    /// Links that differ from their ends' default, later ones winning.
+    pub links: Vec<LinkOverride>,
+    /// The link between every pair that no override names.
+    pub link: LinkConfig,
+    /// Topics, by [`TopicIndex`]: those of the cluster and names that only producers use.
+    pub topics: Vec<TopicConfig>,
+    /// Producers, by [`ProducerIndex`].
+    pub producers: Vec<ProducerConfig>,
+    /// Commands with their moments, in time order.
+    pub timeline: Vec<(SimTime, Command)>,
+}
+
+/// One broker.
+#[derive(Clone, Debug)]
+pub struct BrokerConfig {
+    /// Kafka's node id.
+    pub id: u32,
+    /// `broker.rack`.
+    pub rack: Option<String>,
+    /// Bytes per second that this broker's disk takes, as leader and as follower together;
+    /// `None` is a disk that never holds anything up.
+    pub append_rate: Option<u64>,
+    /// Time that a request handler spends on one request, before its bytes.
+    pub request_time: SimSpan,
+    /// Broker configuration by its real names.
+    pub settings: BrokerSettings,
+}
+
+/// One direction-free link between two machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkConfig {
+    /// One-way latency; at least [`LATENCY_MIN`].
+    pub latency: SimSpan,
+    /// Upper bound of a uniform extra delay per message.
+    pub jitter: SimSpan,
+    /// Bytes per second in each direction; `None` is unlimited.
+    pub bandwidth: Option<u64>,
+    /// Share of messages whose packet is lost once or more, in parts per million. TCP loses
+    /// nothing: the stream is late by 200 ms, doubling.
+    pub loss_ppm: u32,
+}
+
+/// A link that differs from the default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkOverride {
+    /// One end.
+    pub a: Peer,
+    /// The other end.
+    pub b: Peer,
+    /// What holds between them.
+    pub link: LinkConfig,
+}
+
+/// One end, or all possible ends, of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Peer {
+    /// One producer.
+    Producer(ProducerIndex),
+    /// One broker.
+    Broker(BrokerIndex),
+    /// The controller quorum.
+    Controller,
+    /// Everybody (`*`).
+    Any,
+}
+
+/// One topic, or a name that producers use without the topic existing.
+#[derive(Clone, Debug)]
+pub struct TopicConfig {
+    /// Kafka's topic name.
+    pub name: String,
+    /// `None`: the cluster has no such topic.
+    pub existing: Option<ExistingTopic>,
+}
+
+/// What an existing topic is made of.
+#[derive(Clone, Debug)]
+pub struct ExistingTopic {
+    /// Replicas of each partition in assignment order; the first is the preferred leader.
+    pub replicas: Vec<Vec<BrokerIndex>>,
+    /// First offset of each partition's log.
+    pub start_offsets: Vec<u64>,
+    /// Topic configuration by its real names.
+    pub settings: TopicSettings,
+    /// How much of a log is kept.
+    pub history: HistoryDetail,
+}
+
+/// How much of a partition's log the engine remembers (`[[topic]] history`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryDetail {
+    /// Every record with its key.
+    Records,
+    /// Every batch.
+    Batches,
+    /// Sums only, once every replica holds a batch.
+    Sums,
+}
+
+/// One producer: a client and the application that uses it.
+#[derive(Clone, Debug)]
+pub struct ProducerConfig {
+    /// Name in the scenario.
+    pub name: String,
+    /// The client with its effective configuration.
+    pub client: ClientConfig,
+    /// The client's configuration as it was given, key by key: what a change starts from.
+    pub given: Vec<(String, String)>,
+    /// When the application constructs the producer.
+    pub start: SimTime,
+    /// Generated loads, each with its own threads.
+    pub loads: Vec<LoadConfig>,
+    /// Exact calls of one more application thread, in order; empty when there is none.
+    pub script: Vec<ScriptStep>,
+    /// Keys whose every record is remembered.
+    pub trace: Vec<Vec<u8>>,
+}
+
+/// Which client library, with its effective configuration.
+#[derive(Clone, Debug)]
+pub enum ClientConfig {
+    /// Apache Kafka's Java client.
+    Java(Box<JavaProducerSettings>),
+}
+
+/// Generated load.
+#[derive(Clone, Debug)]
+pub struct LoadConfig {
+    /// Where records go.
+    pub topic: TopicIndex,
+    /// Records per second over all threads.
+    pub rate: Rate,
+    /// Whether the application waits for `send()` or the world does.
+    pub pacing: Pacing,
+    /// How the time between records is spread.
+    pub arrival: Arrival,
+    /// Application threads; each can block. At least 1.
+    pub threads: u32,
+    /// Keys; shared by producers that differ in nothing but their name.
+    pub keys: Arc<KeyConfig>,
+    /// Value sizes.
+    pub values: ValueConfig,
+    /// After which records the application waits for acknowledgement.
+    pub await_acks: AwaitAcks,
+    /// What the application does with a record that `send()` refused.
+    pub on_refused: OnRefused,
+    /// What the application does when a callback brings an error.
+    pub on_failed: OnFailed,
+    /// Slow down by a metric.
+    pub throttle: Option<Throttle>,
+    /// Records after which the load ends; `None` goes on to the end of the run.
+    pub records_max: Option<u64>,
+    /// What the application does when the load ends by `records_max`.
+    pub at_end: AtEnd,
+}
+
+/// Records per second over time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rate {
+    /// As fast as `send()` returns; the engine tries [`RATE_MAX`].
+    Max,
+    /// Steps in time order; before the first, nothing is sent.
+    Steps(Vec<RateStep>),
+}
+
+/// The rate from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateStep {
+    /// When this step begins.
+    pub from: SimTime,
+    /// Records per second, at least 0, in millionths so that fractions stay exact.
+    pub micro_records_per_second: u64,
+    /// Linear change from the previous rate over this time.
+    pub ramp: SimSpan,
+}
+
+/// Who waits when `send()` blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// A loop that spends 1/rate of its own time per record and then calls `send()`.
+    Closed,
+    /// Records arrive whatever happens, and wait outside.
+    Open,
+}
+
+/// How the time between records is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Evenly.
+    Constant,
+    /// Exponentially, with the same mean.
+    Poisson,
+}
+
+/// The keys of a load.
+#[derive(Clone, Debug)]
+pub struct KeyConfig {
+    /// Serialized keys; empty means that records have no key.
+    pub keys: Vec<Vec<u8>>,
+    /// How often each is drawn.
+    pub choice: KeyChoice,
+    /// The partition that every record names, when the application does so.
+    pub explicit_partition: Option<u32>,
+}
+
+/// How keys are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeyChoice {
+    /// Every key equally often, drawn at random.
+    Uniform,
+    /// In turn: first, second, …, and again. ("keys spread evenly")
+    Cycle,
+    /// By relative weight, one for each key.
+    Weighted(Vec<f64>),
+}
+
+/// The value sizes of a load, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueConfig {
+    /// A null value (tombstone).
+    Null,
+    /// Always the same size.
+    Fixed(u32),
+    /// Uniform between two sizes, both included.
+    Uniform(u32, u32),
+    /// One of these sizes, each equally often (from a sample of real payloads).
+    Sample(Vec<u32>),
+}
+
+/// When the application waits for acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwaitAcks {
+    /// Never: callbacks only.
+    None,
+    /// After every `n` records, until all of them are done (`1` is the `.get()` loop).
+    Every(u32),
+}
+
+/// What the application does with a refused record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnRefused {
+    /// Counted and gone.
+    Drop,
+    /// The same record again at once, order kept.
+    Retry,
+    /// Into a counted local queue, sent again in order once a send succeeds.
+    Spill,
+    /// No call for this long, then the same record again.
+    Pause(SimSpan),
+}
+
+/// What the application does when a callback brings an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailed {
+    /// Counts it.
+    Count,
+    /// Sends the record again.
+    Resend,
+    /// Puts the record in the local queue.
+    Spill,
+}
+
+/// Slow down while a sampled metric is above a bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Throttle {
+    /// The producer metric that is looked at every second.
+    pub metric: crate::kafka::metric_name::ProducerMetric,
+    /// The bound, in the metric's own unit.
+    pub above: f64,
+    /// Rate factor while above, in parts per million.
+    pub factor_ppm: u32,
+}
+
+/// What the application does after its last record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// Leaves the producer open.
+    Idle,
+    /// `flush()`.
+    Flush,
+    /// `close()`.
+    Close,
+    /// The process ends with neither: what is buffered is gone.
+    Exit,
+}
+
+/// One call of the scripted application thread.
+#[derive(Clone, Debug)]
+pub struct ScriptStep {
+    /// Not before this moment, nor before the previous call returned.
+    pub at: SimTime,
+    /// The call.
+    pub call: Call,
+    /// The line as written, for messages.
+    pub text: String,
+}
+
+/// Calls of a script, by librdkafka's names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// `send()` of one record.
+    Produce(ScriptRecord),
+    /// Wait until everything sent so far is done.
+    Flush,
+    /// Close within this time (`None`: without limit).
+    Close(Option<SimSpan>),
+    /// Construct a new producer with the same configuration.
+    NewProducer,
+    /// The process ends without `flush()` or `close()`.
+    Exit,
+}
+
+/// One record of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptRecord {
+    /// Where it goes.
+    pub topic: TopicIndex,
+    /// Serialized key.
+    pub key: Option<Vec<u8>>,
+    /// Serialized value.
+    pub value: Option<Vec<u8>>,
+    /// Explicit partition.
+    pub partition: Option<u32>,
+    /// Whether the call waits for the acknowledgement (`await=true`).
+    pub await_ack: AwaitAcks,
+}

@@ -1,0 +1,64 @@
+//! What every actor gets with an event: the moment, and the means to act on others.
+//!
+//! Actors never call each other: they send messages over links, schedule events and say what
+//! happened.
+
+use crate::sim::config::Config;
+use crate::sim::event::Event;
+use crate::sim::fact::{Fact, Flow};
+use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::network::Network;
+use crate::sim::output::Outbox;
+use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::request::Requests;
+use crate::sim::time::SimTime;
+
+/// The moment and the world around an actor.
+pub struct Context<'a> {
+    /// The moment that the actor lives in: the event's, or later when it runs ahead.
+    pub now: SimTime,
+    /// The run's configuration.
+    pub config: &'a Config,
+    /// All links.
+    pub network: &'a mut Network,
+    /// Requests under way.
+    pub requests: &'a mut Requests,
+    /// What will happen.
+    pub queue: &'a mut EventQueue<Event>,
+    /// What did happen.
+    pub outbox: &'a mut Outbox,
+}
+
+impl Context<'_> {
+    /// Something notable happened now.
+    pub fn fact(&mut self, rank: Rank, fact: Fact) {
+        self.outbox.fact(self.now, rank, fact);
+    }
+
+    /// A batch passed now.
+    #[inline]
+    pub fn flow(&mut self, rank: Rank, flow: Flow) {
+        self.outbox.flow(rank, flow);
+    }
+}
+
+/// Ranks of entities: the controller, then brokers, then producers.
+impl Rank {
+    /// The controller, and the world at large.
+    pub const CONTROLLER: Self = Self(0);
+
+    /// A broker.
+    pub const fn broker(broker: BrokerIndex) -> Self {
+        Self(1 + broker.0 as u32)
+    }
+
+    /// A producer.
+    pub fn producer(config: &Config, producer: ProducerIndex) -> Self {
+        Self((1 + config.brokers.len() + producer.index()) as u32)
+    }
+
+    /// How many there are.
+    pub fn count(config: &Config) -> usize {
+        1 + config.brokers.len() + config.producers.len()
+    }
+}

@@ -1,0 +1,108 @@
+//! Everything that can be scheduled. Events are small and copied: what is large waits in a slab.
+
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::request::RequestId;
+
+/// Something that will happen at its moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A producer's own next moment: a record, a timer, or the end of what it may do alone. Only
+    /// the latest `turn` counts; earlier ones were overtaken by something sooner.
+    Run { producer: ProducerIndex, turn: u32 },
+    /// A message reaches the other end of its link.
+    Deliver(Message),
+    /// A broker's request handler and disk are done with a request.
+    RequestHandled {
+        broker: BrokerIndex,
+        incarnation: u32,
+        request: RequestId,
+    },
+    /// An acks=all request has waited as long as its `timeoutMs` allows.
+    PurgatoryExpired(RequestId),
+    /// A follower's disk took what it fetched.
+    FollowerAppended(Fetcher),
+    /// A broker looks for followers that fell behind (task `isr-expiration`).
+    IsrExpiration {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
+    /// A broker is due to send a heartbeat to the controller.
+    Heartbeat {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
+    /// The controller looks for brokers whose session ended.
+    SessionCheck,
+    /// The metadata log reaches a broker.
+    MetadataApplied {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
+    /// The controller moves leaders back to the preferred replicas
+    /// (`leader.imbalance.check.interval.seconds`).
+    LeaderRebalance,
+    /// A starting broker is ready to register.
+    Registration {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
+    /// A broker in controlled shutdown may exit.
+    ShutdownDone {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
+    /// A leader's request to change a partition's in-sync replicas reaches the controller.
+    AlterPartition {
+        partition: PartitionIndex,
+        leader_epoch: u32,
+    },
+    /// A command from outside, by its place in the list of commands.
+    Command(u32),
+}
+
+/// What travels on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// TCP SYN of a client.
+    Connect(Channel),
+    /// The connection stands.
+    Accepted(Channel),
+    /// Nobody listens, or a firewall says no.
+    Refused(Channel),
+    /// The connection is reset, from the broker's side.
+    Reset(Channel),
+    /// The client closed its end.
+    Closed(Channel),
+    /// A request, towards its broker.
+    Request(RequestId),
+    /// Its response, towards the client.
+    Response(RequestId),
+    /// A follower's fetch request, towards the leader.
+    Fetch(Fetcher),
+    /// The fetched records, towards the follower.
+    Fetched(Fetcher),
+}
+
+/// One TCP connection of a client: the slot in its connection table and how often that slot was
+/// used, so that what belongs to an earlier connection is recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Whose.
+    pub producer: ProducerIndex,
+    /// Bootstrap addresses first, then brokers.
+    pub slot: u16,
+    /// How often this slot connected.
+    pub generation: u32,
+}
+
+/// The replica fetcher thread of one broker for one other (`num.replica.fetchers` = 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetcher {
+    /// Who fetches.
+    pub follower: BrokerIndex,
+    /// From whom.
+    pub leader: BrokerIndex,
+    /// How often this fetcher was set up anew, so that what belongs to an earlier one is
+    /// recognised.
+    pub turn: u32,
+}

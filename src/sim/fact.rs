@@ -1,0 +1,445 @@
+//! What happened, as closed enums.
+//!
+//! A [`Fact`] is notable: it comes out in order of (time, rank of the entity that it happened to,
+//! that entity's own running number) and may be shown, counted and searched. A [`Flow`] is one
+//! batch's normal way through the system: there are millions, they are handed over in the order of
+//! each entity but not across entities, so folds over them must not depend on that order. Both
+//! enter the digest, entity by entity, which needs no order between entities either.
+
+use std::sync::Arc;
+
+use crate::kafka::error::ErrorCode;
+use crate::kafka::exception::ExceptionClass;
+use crate::sim::command::Command;
+use crate::sim::config::Peer;
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::time::{SimSpan, SimTime};
+
+/// A fact with its place in the order of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stamped {
+    /// When.
+    pub at: SimTime,
+    /// Rank of the entity it happened to.
+    pub rank: u32,
+    /// That entity's own running number.
+    pub number: u64,
+    /// What.
+    pub fact: Fact,
+}
+
+/// An exception as the application sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Exception {
+    /// Kafka's class.
+    pub class: ExceptionClass,
+    /// The client's own text.
+    pub text: String,
+}
+
+/// Something notable.
+#[derive(Clone, Debug, PartialEq, Hash)]
+pub enum Fact {
+    /// A command took effect.
+    CommandApplied(Arc<Command>),
+    /// A command had nothing to act on; why, in words.
+    CommandRefused {
+        /// Which command.
+        command: Arc<Command>,
+        /// Why not.
+        reason: &'static str,
+    },
+
+    /// A thread waits for memory, after none did for a second or more.
+    PoolExhausted {
+        /// Whose.
+        producer: ProducerIndex,
+    },
+    /// An application thread has waited for a second, or any time for metadata, inside
+    /// a client call or for the client; `waited` is how long so far.
+    ThreadBlocked {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which of its application threads.
+        thread: u32,
+        /// What for.
+        on: BlockedOn,
+        /// How long, in simulated time.
+        waited: SimSpan,
+    },
+    /// It goes on; said only where [`Fact::ThreadBlocked`] was.
+    ThreadUnblocked {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which of its application threads.
+        thread: u32,
+        /// What for.
+        on: BlockedOn,
+        /// How long, in simulated time.
+        waited: SimSpan,
+    },
+    /// `send()` ended in an exception: thrown, or in a future that is already failed.
+    RecordRefused {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which of its application threads.
+        thread: u32,
+        /// To which topic.
+        topic: TopicIndex,
+        /// Which partition, where it was decided.
+        partition: Option<PartitionIndex>,
+        /// What the application got.
+        exception: Arc<Exception>,
+    },
+    /// A batch failed for good: every callback of its records gets this exception.
+    BatchFailed {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// How many records.
+        records: u32,
+        /// What the application got.
+        exception: Arc<Exception>,
+    },
+    /// A batch went back into the accumulator.
+    BatchRetried {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// How many records.
+        records: u32,
+        /// How often it went back by now.
+        attempts: u32,
+        /// Why.
+        error: ErrorCode,
+    },
+    /// A batch was split after `MESSAGE_TOO_LARGE`.
+    BatchSplit {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// How many records.
+        records: u32,
+        /// How many batches came of it.
+        into: u32,
+    },
+    /// The load's rate factor changed by its throttle, in parts per million.
+    LoadThrottled {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which of its loads.
+        load: u32,
+        /// The factor, in parts per million.
+        factor_ppm: u32,
+    },
+    /// A scripted call returned or threw.
+    CallReturned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which call of the script, from 0.
+        call: u32,
+        /// What the application got.
+        exception: Option<Arc<Exception>>,
+    },
+    /// The application's process ended; records that its client still held are gone.
+    ApplicationExited {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Records that were still in the client.
+        records_lost: u64,
+    },
+    /// The client was constructed, or constructed again.
+    ClientStarted {
+        /// Whose.
+        producer: ProducerIndex,
+        /// `client.id`.
+        client_id: Arc<str>,
+    },
+    /// The client was closed.
+    ClientClosed {
+        /// Whose.
+        producer: ProducerIndex,
+    },
+
+    /// A client's connection is READY.
+    Connected {
+        /// Whose.
+        producer: ProducerIndex,
+        /// With whom.
+        node: Node,
+    },
+    /// A client's connection is gone, or could not be made.
+    Disconnected {
+        /// Whose.
+        producer: ProducerIndex,
+        /// With whom.
+        node: Node,
+        /// Why.
+        why: Disconnect,
+    },
+    /// Metadata arrived and replaced what was known.
+    MetadataUpdated {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Topics that the client knows now.
+        topics: u32,
+    },
+    /// All known brokers were unusable: the client went back to `bootstrap.servers` and forgot its
+    /// topics (KIP-899, KIP-1102).
+    Rebootstrapped {
+        /// Whose.
+        producer: ProducerIndex,
+    },
+    /// The client has a producer id (first time, or a bumped epoch).
+    ProducerIdAssigned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// The id.
+        producer_id: i64,
+        /// Its epoch.
+        epoch: i16,
+    },
+
+    /// A broker's process or registration changed.
+    BrokerChanged {
+        /// Which broker.
+        broker: BrokerIndex,
+        /// What it is now.
+        state: BrokerState,
+    },
+    /// A partition has another leader, or none.
+    LeaderChanged {
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// Who leads now.
+        leader: Option<BrokerIndex>,
+        /// Its epoch.
+        epoch: u32,
+        /// Whether records may be lost by it.
+        unclean: bool,
+    },
+    /// A partition's in-sync replicas changed.
+    IsrChanged {
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// The members now.
+        isr: Vec<BrokerIndex>,
+    },
+    /// Records that no replica has any more: a lost tail, or a truncation.
+    RecordsTruncated {
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// The first offset that is gone.
+        from_offset: u64,
+        /// How many records.
+        records: u64,
+    },
+    /// A link's state changed.
+    LinkChanged {
+        /// One end.
+        a: Peer,
+        /// The other end.
+        b: Peer,
+        /// What it is now.
+        state: LinkState,
+    },
+
+    /// A named limit of the engine was hit.
+    LimitReached {
+        /// Which limit.
+        limit: Limit,
+    },
+    /// The run is over.
+    Ended,
+}
+
+/// What an application thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockedOn {
+    /// `BufferPool.allocate`: this many bytes.
+    Memory {
+        /// How many bytes.
+        bytes: u32,
+    },
+    /// `KafkaProducer.waitOnMetadata`: this topic.
+    Metadata {
+        /// To which topic.
+        topic: TopicIndex,
+    },
+    /// Acknowledgement of its own records (`.get()`).
+    Acks,
+    /// `flush()`.
+    Flush,
+    /// `close()`.
+    Close,
+}
+
+/// A node as a client knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Node {
+    /// An address of `bootstrap.servers`, shown as `-1`, `-2`, ….
+    Bootstrap(BrokerIndex),
+    /// A broker from metadata.
+    Broker(BrokerIndex),
+}
+
+/// Why a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Disconnect {
+    /// The other side, or the network, reset it.
+    Reset,
+    /// The connect was refused.
+    Refused,
+    /// `socket.connection.setup.timeout.ms` passed.
+    SetupTimeout,
+    /// `request.timeout.ms` passed for a request on it.
+    RequestTimeout,
+    /// `connections.max.idle.ms` passed.
+    Idle,
+    /// The client closed it (rebootstrap, close).
+    Local,
+}
+
+/// A broker's life, process and registration together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BrokerState {
+    /// Serving.
+    Running,
+    /// Process hangs.
+    Paused,
+    /// Controlled shutdown under way.
+    ShuttingDown,
+    /// Process gone; the controller has not noticed yet.
+    Dead,
+    /// The controller has fenced it.
+    Fenced,
+    /// Process starting: registration, log recovery.
+    Starting,
+}
+
+/// A link's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkState {
+    /// Passes everything.
+    Up,
+    /// Black hole.
+    Cut,
+    /// Resets and refuses.
+    Refusing,
+    /// Passes everything, slower than configured.
+    Degraded,
+}
+
+/// A named limit of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// Records of an open load waiting outside (see `OUTSIDE_RECORDS_MAX`).
+    OutsideQueue,
+    /// Records in an application's spill queue.
+    SpillQueue,
+    /// Batches remembered of one partition.
+    History,
+    /// Events at one moment: the model does not move on.
+    EventsAtOneMoment,
+}
+
+/// One batch's normal way through the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// A leader appended a batch, or recognised a duplicate of it.
+    Appended(Appended),
+    /// A client completed a batch successfully: its callbacks ran.
+    Acknowledged(Acknowledged),
+    /// A client failed a batch (a [`Fact::BatchFailed`] says why).
+    Failed {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// Ordinal of the first record.
+        first_ordinal: u64,
+        /// How many records.
+        records: u32,
+    },
+    /// Records left the last log that held them.
+    Truncated {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// Ordinal of the first record.
+        first_ordinal: u64,
+        /// How many records.
+        records: u32,
+    },
+    /// The application gave up records that never got an ordinal (refused and dropped).
+    Refused {
+        /// Whose.
+        producer: ProducerIndex,
+        /// To which topic.
+        topic: TopicIndex,
+        /// How many records.
+        records: u32,
+    },
+    /// A process ended while its client held these.
+    Abandoned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// Ordinal of the first record.
+        first_ordinal: u64,
+        /// How many records.
+        records: u32,
+    },
+}
+
+/// A batch at the leader. A record's identity is (producer, partition, ordinal there); ordinals
+/// count the records that this producer's accumulator took for this partition, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Appended {
+    /// Whose.
+    pub producer: ProducerIndex,
+    /// Where.
+    pub partition: PartitionIndex,
+    /// Ordinal of its first record.
+    pub first_ordinal: u64,
+    /// Records in it.
+    pub records: u32,
+    /// Bytes on disk, header included.
+    pub bytes: u32,
+    /// Offset of its first record.
+    pub base_offset: u64,
+    /// When.
+    pub at: SimTime,
+}
+
+/// A batch completed at the client, with the moments of its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Acknowledged {
+    /// Whose.
+    pub producer: ProducerIndex,
+    /// Where.
+    pub partition: PartitionIndex,
+    /// Ordinal of its first record.
+    pub first_ordinal: u64,
+    /// Records in it.
+    pub records: u32,
+    /// Bytes of the batch, header included.
+    pub bytes: u32,
+    /// Batch creation (first record appended).
+    pub created: SimTime,
+    /// Drained by the sender (last attempt).
+    pub drained: SimTime,
+    /// Request reached the broker.
+    pub arrived: SimTime,
+    /// Leader's append was done.
+    pub appended: SimTime,
+    /// Broker answered (for acks=all: replication done).
+    pub answered: SimTime,
+    /// Response handled by the sender: callbacks ran.
+    pub at: SimTime,
+}

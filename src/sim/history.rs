@@ -1,0 +1,236 @@
+//! A partition's log: one history, whatever the number of replicas.
+//!
+//! Batches are remembered while some replica may still lack them, and for a while longer so that a
+//! crash can lose a tail; older ones are folded into sums. A topic with `history = "batches"` or
+//! `"records"` keeps all of them, up to [`BATCHES_KEPT_MAX`].
+
+use std::collections::VecDeque;
+
+use crate::sim::config::HistoryDetail;
+use crate::sim::ids::ProducerIndex;
+
+/// Batches that a log with sums remembers beyond what replicas need: what `--lose-tail` can reach.
+pub const TAIL_BATCHES: usize = 64;
+/// Batches that a log with full history remembers at most, oldest folded first.
+pub const BATCHES_KEPT_MAX: usize = 200_000;
+
+/// The batches of one partition, in offset order.
+#[derive(Clone, Debug)]
+pub struct Log {
+    detail: HistoryDetail,
+    start_offset: u64,
+    end_offset: u64,
+    batches: VecDeque<LogBatch>,
+    records_in: u64,
+    bytes_in: u64,
+    folded: Folded,
+}
+
+/// Whether the limit on remembered batches was hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folded {
+    No,
+    Yes,
+}
+
+/// One batch in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogBatch {
+    /// Offset of its first record.
+    pub base_offset: u64,
+    /// Records.
+    pub records: u32,
+    /// Bytes with header.
+    pub bytes: u32,
+    /// Whose records.
+    pub producer: ProducerIndex,
+    /// Ordinal of the first one.
+    pub first_ordinal: u64,
+    /// Leader epoch under which it was appended.
+    pub leader_epoch: u32,
+}
+
+impl LogBatch {
+    /// Offset after its last record.
+    pub fn end_offset(&self) -> u64 {
+        self.base_offset + u64::from(self.records)
+    }
+}
+
+impl Log {
+    /// An empty log whose first record will get `start_offset`.
+    pub fn new(start_offset: u64, detail: HistoryDetail) -> Self {
+        Self {
+            detail,
+            start_offset,
+            end_offset: start_offset,
+            batches: VecDeque::new(),
+            records_in: 0,
+            bytes_in: 0,
+            folded: Folded::No,
+        }
+    }
+
+    /// First offset kept.
+    pub fn start_offset(&self) -> u64 {
+        self.start_offset
+    }
+
+    /// Next offset to be written by the leader.
+    pub fn end_offset(&self) -> u64 {
+        self.end_offset
+    }
+
+    /// Records appended so far, truncated ones included.
+    pub fn records_in(&self) -> u64 {
+        self.records_in
+    }
+
+    /// Bytes appended so far, truncated ones included.
+    pub fn bytes_in(&self) -> u64 {
+        self.bytes_in
+    }
+
+    /// The batches still remembered, oldest first.
+    pub fn batches(&self) -> impl Iterator<Item = &LogBatch> {
+        self.batches.iter()
+    }
+
+    /// Appends at the end; gives the offset of the first record. Whatever every replica has below
+    /// `replicated` may be folded.
+    pub fn append(&mut self, mut batch: LogBatch, replicated: u64) -> u64 {
+        batch.base_offset = self.end_offset;
+        self.end_offset += u64::from(batch.records);
+        self.records_in += u64::from(batch.records);
+        self.bytes_in += u64::from(batch.bytes);
+        self.batches.push_back(batch);
+        self.fold(replicated);
+        batch.base_offset
+    }
+
+    /// The offset up to which `limit_bytes` reach from `from`, at least one batch, and the bytes.
+    pub fn reach(&self, from: u64, limit_bytes: u64) -> (u64, u64) {
+        let first = self
+            .batches
+            .partition_point(|batch| batch.end_offset() <= from);
+        let (mut end, mut bytes) = (from, 0);
+        for batch in self.batches.range(first..) {
+            if bytes > 0 && bytes + u64::from(batch.bytes) > limit_bytes {
+                break;
+            }
+            (end, bytes) = (batch.end_offset(), bytes + u64::from(batch.bytes));
+        }
+        (end, bytes)
+    }
+
+    /// Removes everything from `offset` on; gives the batches that are gone, in offset order. A
+    /// batch across the cut loses its later records only.
+    pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
+        let mut gone = Vec::new();
+        while let Some(last) = self.batches.back_mut() {
+            if last.end_offset() <= offset {
+                break;
+            }
+            if last.base_offset >= offset {
+                gone.push(*last);
+                self.end_offset = last.base_offset;
+                self.batches.pop_back();
+            } else {
+                let kept = (offset - last.base_offset) as u32;
+                gone.push(LogBatch {
+                    base_offset: offset,
+                    records: last.records - kept,
+                    first_ordinal: last.first_ordinal + u64::from(kept),
+                    ..*last
+                });
+                last.records = kept;
+                self.end_offset = offset;
+            }
+        }
+        gone.reverse();
+        gone
+    }
+
+    /// The lowest offset that a lost tail can reach back to.
+    pub fn oldest_remembered(&self) -> u64 {
+        self.batches
+            .front()
+            .map_or(self.end_offset, |batch| batch.base_offset)
+    }
+
+    fn fold(&mut self, replicated: u64) {
+        let keep = match self.detail {
+            HistoryDetail::Sums => TAIL_BATCHES,
+            HistoryDetail::Batches | HistoryDetail::Records => BATCHES_KEPT_MAX,
+        };
+        while self.batches.len() > keep && self.batches[0].end_offset() <= replicated {
+            self.batches.pop_front();
+            self.folded = Folded::Yes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn batch(records: u32) -> LogBatch {
+        LogBatch {
+            base_offset: 0,
+            records,
+            bytes: records * 100,
+            producer: ProducerIndex(0),
+            first_ordinal: 0,
+            leader_epoch: 0,
+        }
+    }
+
+    #[test]
+    fn offsets_follow_each_other_from_the_start_offset() {
+        let mut log = Log::new(40, HistoryDetail::Sums);
+        assert_eq!(log.append(batch(3), 0), 40);
+        assert_eq!(log.append(batch(2), 0), 43);
+        assert_eq!(log.end_offset(), 45);
+    }
+
+    #[test]
+    fn a_truncation_across_a_batch_keeps_its_earlier_records() {
+        let mut log = Log::new(0, HistoryDetail::Sums);
+        log.append(batch(10), 0);
+        let gone = log.truncate(4);
+        assert_eq!(
+            (gone[0].base_offset, gone[0].records, gone[0].first_ordinal),
+            (4, 6, 4)
+        );
+        assert_eq!(log.end_offset(), 4);
+    }
+
+    #[test]
+    fn a_fetch_takes_at_least_one_batch_however_small_its_limit() {
+        let mut log = Log::new(0, HistoryDetail::Sums);
+        log.append(batch(10), 0);
+        log.append(batch(10), 0);
+        assert_eq!(log.reach(0, 1), (10, 1000));
+        assert_eq!(log.reach(0, 2000), (20, 2000));
+        assert_eq!(log.reach(20, 2000), (20, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_log_forgets_never_changes_its_offsets_and_sums(
+            sizes in prop::collection::vec(1_u32..50, 1..300),
+        ) {
+            let mut log = Log::new(0, HistoryDetail::Sums);
+            for size in &sizes {
+                let replicated = log.end_offset();
+                log.append(batch(*size), replicated);
+            }
+            let records: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+            prop_assert_eq!(log.end_offset(), records);
+            prop_assert_eq!(log.records_in(), records);
+            prop_assert_eq!(log.bytes_in(), records * 100);
+            prop_assert!(log.batches().count() <= TAIL_BATCHES + 1);
+        }
+    }
+}

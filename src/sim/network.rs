@@ -1,0 +1,355 @@
+//! Links between machines: latency, jitter, bandwidth, loss, cut and refusal. It knows no Kafka.
+//!
+//! Each direction of a link belongs to its sender, which is what lets a producer run ahead of the
+//! others: nobody else touches the queue in front of its own wire. Simplifications, and why they
+//! are safe:
+//! - TCP's windows are not modelled: a message leaves at the link's rate and is there one latency
+//!   later. Kafka's batches are small against the bandwidth-delay product of a data centre.
+//! - Loss does not lose: the message, and with it everything behind it in that direction, is late
+//!   by the retransmission timeout (200 ms, doubling), as TCP shows it to an application.
+//! - On a cut link a message waits and is there after the cut, at TCP's next retransmission. What
+//!   was on the wire when the link was cut and arrives after it was healed is not delayed.
+
+use crate::sim::command::LinkFault;
+use crate::sim::config::{Config, LATENCY_MIN, LinkConfig, Peer};
+use crate::sim::event::Message;
+use crate::sim::fact::LinkState;
+use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::rng::{Purpose, Stream};
+use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
+
+/// TCP's first retransmission timeout on a data-centre network (Linux `TCP_RTO_MIN`).
+const RETRANSMISSION: SimSpan = SimSpan::from_millis(200);
+/// TCP's longest time between two retransmissions (Linux `TCP_RTO_MAX`).
+const RETRANSMISSION_MAX: SimSpan = SimSpan::from_seconds(120);
+/// A message that is lost so often in a row is let through.
+const LOSSES_MAX: u32 = 8;
+
+/// One link, by its place in [`Network`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkIndex(u32);
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the producer, from the broker with the lower index, or from the controller.
+    Forth = 0,
+    /// Towards them.
+    Back = 1,
+}
+
+/// All links.
+#[derive(Clone, Debug)]
+pub struct Network {
+    links: Vec<Link>,
+    directions: Vec<Direction>,
+    brokers: usize,
+    producers: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    ends: (Peer, Peer),
+    configured: LinkConfig,
+    now: LinkConfig,
+    passing: Passing,
+    held: Vec<Held>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passing {
+    Open,
+    Cut,
+    Refusing,
+}
+
+/// A message that waits for a cut to end.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    arrived: SimTime,
+    message: Message,
+}
+
+#[derive(Clone, Debug)]
+struct Direction {
+    wire_free: SimTime,
+    last_arrival: SimTime,
+    draws: Stream,
+}
+
+/// When a message leaves and arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transit {
+    /// The last byte is on the wire.
+    pub written: SimTime,
+    /// The last byte is at the other end.
+    pub arrives: SimTime,
+}
+
+impl Network {
+    /// The links of a configured world.
+    pub fn new(config: &Config) -> Self {
+        let (brokers, producers) = (config.brokers.len(), config.producers.len());
+        let mut network = Self {
+            links: Vec::new(),
+            directions: Vec::new(),
+            brokers,
+            producers,
+        };
+        for producer in 0..producers {
+            for broker in 0..brokers {
+                let ends = (
+                    Peer::Producer(ProducerIndex(producer as u16)),
+                    Peer::Broker(BrokerIndex(broker as u16)),
+                );
+                network.add(config, ends);
+            }
+        }
+        for a in 0..brokers {
+            for b in 0..brokers {
+                let ends = (
+                    Peer::Broker(BrokerIndex(a as u16)),
+                    Peer::Broker(BrokerIndex(b as u16)),
+                );
+                network.add(config, ends);
+            }
+        }
+        for broker in 0..brokers {
+            network.add(
+                config,
+                (Peer::Controller, Peer::Broker(BrokerIndex(broker as u16))),
+            );
+        }
+        network
+    }
+
+    fn add(&mut self, config: &Config, ends: (Peer, Peer)) {
+        let mut link = config.link;
+        for over in &config.links {
+            if joins(over.a, over.b, ends) {
+                link = over.link;
+            }
+        }
+        link.latency = link.latency.max(LATENCY_MIN);
+        let index = self.links.len() as u32;
+        for purpose in [Purpose::LinkForth, Purpose::LinkBack] {
+            self.directions.push(Direction {
+                wire_free: SimTime::ZERO,
+                last_arrival: SimTime::ZERO,
+                draws: Stream::new(config.seed, purpose, index, 0),
+            });
+        }
+        self.links.push(Link {
+            ends,
+            configured: link,
+            now: link,
+            passing: Passing::Open,
+            held: Vec::new(),
+        });
+    }
+
+    /// The link between a producer and a broker.
+    pub fn client(&self, producer: ProducerIndex, broker: BrokerIndex) -> LinkIndex {
+        LinkIndex((producer.index() * self.brokers + broker.index()) as u32)
+    }
+
+    /// The link between two brokers.
+    pub fn replica(&self, a: BrokerIndex, b: BrokerIndex) -> LinkIndex {
+        let (low, high) = (a.min(b), a.max(b));
+        let base = self.producers * self.brokers;
+        LinkIndex((base + low.index() * self.brokers + high.index()) as u32)
+    }
+
+    /// The link between the controller and a broker.
+    pub fn controller(&self, broker: BrokerIndex) -> LinkIndex {
+        let base = self.producers * self.brokers + self.brokers * self.brokers;
+        LinkIndex((base + broker.index()) as u32)
+    }
+
+    /// The shortest time in which anything can reach this producer: how far it may run alone.
+    pub fn lookahead(&self, producer: ProducerIndex) -> SimSpan {
+        let first = producer.index() * self.brokers;
+        self.links[first..first + self.brokers]
+            .iter()
+            .map(|link| link.configured.latency)
+            .min()
+            .unwrap_or(LATENCY_MIN)
+    }
+
+    /// One-way latency without load, for small messages outside the data path.
+    pub fn latency(&self, link: LinkIndex) -> SimSpan {
+        self.links[link.0 as usize].now.latency
+    }
+
+    /// Sends `bytes` at `now`.
+    pub fn transmit(&mut self, link: LinkIndex, way: Way, now: SimTime, bytes: u32) -> Transit {
+        let config = self.links[link.0 as usize].now;
+        let direction = &mut self.directions[link.0 as usize * 2 + way as usize];
+        let mut written = now;
+        if let Some(bandwidth) = config.bandwidth {
+            let span = u64::from(bytes) * NANOS_PER_SECOND / bandwidth.max(1);
+            written = now.max(direction.wire_free) + SimSpan::from_nanos(span);
+            direction.wire_free = written;
+        }
+        let mut arrives = written + config.latency;
+        if config.jitter > SimSpan::ZERO {
+            arrives += SimSpan::from_nanos(direction.draws.below(config.jitter.as_nanos() + 1));
+        }
+        if config.loss_ppm > 0 {
+            arrives += direction.late_by(config.loss_ppm);
+        }
+        // TCP hands over in order.
+        arrives = arrives.max(direction.last_arrival);
+        direction.last_arrival = arrives;
+        Transit { written, arrives }
+    }
+
+    /// What becomes of a message that is due to arrive now: it is let through, or kept for later.
+    pub fn arrive(&mut self, link: LinkIndex, now: SimTime, message: Message) -> Option<Message> {
+        let link = &mut self.links[link.0 as usize];
+        match link.passing {
+            Passing::Open => Some(message),
+            Passing::Cut => {
+                link.held.push(Held {
+                    arrived: now,
+                    message,
+                });
+                None
+            }
+            // Only the news that nobody is there passes.
+            Passing::Refusing => {
+                matches!(message, Message::Refused(_) | Message::Reset(_)).then_some(message)
+            }
+        }
+    }
+
+    /// Whether connections over this link are refused.
+    pub fn is_refusing(&self, link: LinkIndex) -> bool {
+        self.links[link.0 as usize].passing == Passing::Refusing
+    }
+
+    /// Whether messages pass.
+    pub fn is_open(&self, link: LinkIndex) -> bool {
+        self.links[link.0 as usize].passing == Passing::Open
+    }
+
+    /// How a link is.
+    pub fn state(&self, link: LinkIndex) -> LinkState {
+        let link = &self.links[link.0 as usize];
+        match link.passing {
+            Passing::Cut => LinkState::Cut,
+            Passing::Refusing => LinkState::Refusing,
+            Passing::Open if link.now != link.configured => LinkState::Degraded,
+            Passing::Open => LinkState::Up,
+        }
+    }
+
+    /// All links that join `a` and `b`.
+    pub fn between(&self, a: Peer, b: Peer) -> Vec<LinkIndex> {
+        (0..self.links.len() as u32)
+            .filter(|&index| joins(a, b, self.links[index as usize].ends))
+            .map(LinkIndex)
+            .collect()
+    }
+
+    /// The two ends of a link.
+    pub fn ends(&self, link: LinkIndex) -> (Peer, Peer) {
+        self.links[link.0 as usize].ends
+    }
+
+    /// Changes a link; messages that waited for the end of a cut come out with their arrival.
+    pub fn change(
+        &mut self,
+        index: LinkIndex,
+        fault: LinkFault,
+        now: SimTime,
+    ) -> Vec<(SimTime, Message)> {
+        let link = &mut self.links[index.0 as usize];
+        match fault {
+            LinkFault::Cut => link.passing = Passing::Cut,
+            LinkFault::Refuse => {
+                link.passing = Passing::Refusing;
+                link.held.clear();
+            }
+            LinkFault::Heal => {
+                link.passing = Passing::Open;
+                link.now = link.configured;
+                return self.release(index, now);
+            }
+            LinkFault::Delay(extra) => link.now.latency = link.configured.latency + extra,
+            LinkFault::Limit(bandwidth) => link.now.bandwidth = bandwidth,
+            LinkFault::Loss(ppm) => link.now.loss_ppm = ppm,
+        }
+        Vec::new()
+    }
+}
+
+impl Network {
+    /// What a healed link held back, in order, and nothing that is sent later overtakes it.
+    fn release(&mut self, index: LinkIndex, now: SimTime) -> Vec<(SimTime, Message)> {
+        let link = &mut self.links[index.0 as usize];
+        let held = std::mem::take(&mut link.held);
+        let mut last = now;
+        let released = held
+            .into_iter()
+            .map(|held| {
+                last = last.max(resent(held.arrived, now) + link.now.latency);
+                (last, held.message)
+            })
+            .collect();
+        for way in [Way::Forth, Way::Back] {
+            let direction = &mut self.directions[index.0 as usize * 2 + way as usize];
+            direction.last_arrival = direction.last_arrival.max(last);
+        }
+        released
+    }
+}
+
+impl Direction {
+    fn late_by(&mut self, loss_ppm: u32) -> SimSpan {
+        let (mut late, mut timeout) = (SimSpan::ZERO, RETRANSMISSION);
+        for _ in 0..LOSSES_MAX {
+            if self.draws.below(1_000_000) >= u64::from(loss_ppm) {
+                break;
+            }
+            late += timeout;
+            timeout = timeout.times(2);
+        }
+        late
+    }
+}
+
+/// TCP's first retransmission at or after `healed` of a message that was due at `due`.
+fn resent(due: SimTime, healed: SimTime) -> SimTime {
+    let (mut at, mut timeout) = (due, RETRANSMISSION);
+    while at < healed {
+        at += timeout;
+        timeout = timeout.times(2).min(RETRANSMISSION_MAX);
+    }
+    at
+}
+
+fn joins(a: Peer, b: Peer, ends: (Peer, Peer)) -> bool {
+    let is = |peer: Peer, end: Peer| peer == Peer::Any || peer == end;
+    (is(a, ends.0) && is(b, ends.1)) || (is(a, ends.1) && is(b, ends.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resent_message_comes_at_the_next_doubling_of_the_timeout() {
+        let at = |healed_ms| resent(SimTime::ZERO, SimTime::from_millis(healed_ms)).as_millis();
+        assert_eq!([at(0), at(1), at(201), at(601)], [0, 200, 600, 1400]);
+    }
+
+    #[test]
+    fn a_star_joins_every_pair_in_either_direction() {
+        let trips = Peer::Producer(ProducerIndex(0));
+        let broker = Peer::Broker(BrokerIndex(1));
+        assert!(joins(trips, Peer::Any, (trips, broker)));
+        assert!(joins(Peer::Any, trips, (trips, broker)));
+        assert!(!joins(trips, Peer::Controller, (trips, broker)));
+    }
+}

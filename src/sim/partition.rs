@@ -1,0 +1,428 @@
+//! One partition: its log, how far each replica is, and what its leader remembers of producers.
+//!
+//! Simplification: the log is one history. A leader that has lost its office without knowing it
+//! takes no more records here, where a real one would take acks=1 writes and truncate them later.
+
+use crate::kafka::error::ErrorCode;
+use crate::kafka::settings::TopicSettings;
+use crate::sim::config::HistoryDetail;
+use crate::sim::history::{Log, LogBatch};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::request::{Part, RequestId};
+use crate::sim::time::{SimSpan, SimTime};
+
+/// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
+const BATCHES_RETAINED: usize = 5;
+
+/// One partition.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// Its topic.
+    pub topic: TopicIndex,
+    /// Its number in the topic.
+    pub number: u32,
+    /// Topic configuration.
+    pub settings: TopicSettings,
+    /// All replicas, in assignment order.
+    pub replicas: Vec<Replica>,
+    /// The log.
+    pub log: Log,
+    /// First offset that is not yet committed.
+    pub high_watermark: u64,
+    /// The broker that serves as leader, with its epoch, once it applied its election.
+    pub serving: Option<(BrokerIndex, u32)>,
+    /// In-sync replicas as the leader knows them committed.
+    pub isr: Vec<BrokerIndex>,
+    /// acks=all requests that wait for the high watermark.
+    pub purgatory: Vec<Waiting>,
+    /// Errors that commands want answered next.
+    pub injected: Vec<ErrorCode>,
+    producers: Vec<Option<ProducerState>>,
+}
+
+/// One replica of a partition.
+#[derive(Clone, Copy, Debug)]
+pub struct Replica {
+    /// On which broker.
+    pub broker: BrokerIndex,
+    /// Its log end offset.
+    pub end_offset: u64,
+    /// The log end offset that the leader knows from its fetches.
+    pub known_end_offset: u64,
+    /// When it last had everything (`lastCaughtUpTime`).
+    pub caught_up: SimTime,
+    /// Log end offset of the leader at its previous fetch, and when that was.
+    pub previous_fetch: (u64, SimTime),
+    /// Whether its fetcher was told that there is something to fetch.
+    pub fetch_pending: bool,
+}
+
+/// A request waiting for replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Which request.
+    pub request: RequestId,
+    /// Which of its batches.
+    pub part: u16,
+    /// The high watermark that it needs.
+    pub required_offset: u64,
+}
+
+/// What the leader remembers of one producer (`ProducerStateEntry`).
+#[derive(Clone, Debug)]
+struct ProducerState {
+    producer_id: i64,
+    epoch: i16,
+    batches: [Remembered; BATCHES_RETAINED],
+    count: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Remembered {
+    base_sequence: i32,
+    last_sequence: i32,
+    base_offset: u64,
+}
+
+/// What a leader says to a batch, by the rules of `ProducerAppendInfo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// New: append.
+    Append,
+    /// Seen before, at this offset: success without appending.
+    Duplicate(u64),
+    /// Refused.
+    Refuse(ErrorCode),
+}
+
+impl Partition {
+    /// An empty partition on these replicas, the first of them leading.
+    pub fn new(
+        (topic, number): (TopicIndex, u32),
+        settings: &TopicSettings,
+        replicas: &[BrokerIndex],
+        start_offset: u64,
+        detail: HistoryDetail,
+    ) -> Self {
+        let replica = |&broker| Replica {
+            broker,
+            end_offset: start_offset,
+            known_end_offset: start_offset,
+            caught_up: SimTime::ZERO,
+            previous_fetch: (start_offset, SimTime::ZERO),
+            fetch_pending: false,
+        };
+        Self {
+            topic,
+            number,
+            settings: settings.clone(),
+            replicas: replicas.iter().map(replica).collect(),
+            log: Log::new(start_offset, detail),
+            high_watermark: start_offset,
+            serving: replicas.first().map(|&leader| (leader, 0)),
+            isr: replicas.to_vec(),
+            purgatory: Vec::new(),
+            injected: Vec::new(),
+            producers: Vec::new(),
+        }
+    }
+
+    /// Whether this broker serves as leader.
+    pub fn is_led_by(&self, broker: BrokerIndex) -> bool {
+        self.serving.is_some_and(|(leader, _)| leader == broker)
+    }
+
+    /// The replica on a broker.
+    pub fn replica_mut(&mut self, broker: BrokerIndex) -> Option<&mut Replica> {
+        self.replicas
+            .iter_mut()
+            .find(|replica| replica.broker == broker)
+    }
+
+    /// The replica on a broker.
+    pub fn replica(&self, broker: BrokerIndex) -> Option<&Replica> {
+        self.replicas
+            .iter()
+            .find(|replica| replica.broker == broker)
+    }
+
+    /// How far the replica on a broker is.
+    pub fn replica_end(&self, broker: BrokerIndex) -> u64 {
+        self.replica(broker).map_or(0, |replica| replica.end_offset)
+    }
+
+    /// Members of the ISR that have not caught up for longer than `lag_time`.
+    pub fn laggards(&self, now: SimTime, lag_time: SimSpan) -> impl Iterator<Item = BrokerIndex> {
+        let leader = self.serving.map(|(leader, _)| leader);
+        let end_offset = self.log.end_offset();
+        self.replicas
+            .iter()
+            .filter(move |replica| {
+                Some(replica.broker) != leader
+                    && self.isr.contains(&replica.broker)
+                    && replica.known_end_offset != end_offset
+                    && now.since(replica.caught_up) > lag_time
+            })
+            .map(|replica| replica.broker)
+    }
+
+    /// `min(min.insync.replicas, replicas)`.
+    pub fn effective_min_isr(&self) -> usize {
+        (self.settings.min_insync_replicas as usize).min(self.replicas.len())
+    }
+
+    /// What the leader says to this batch, before it appends anything.
+    pub fn judge(&self, producer: ProducerIndex, part: &Part) -> Verdict {
+        if part.bytes > self.settings.max_message_bytes {
+            return Verdict::Refuse(ErrorCode::MessageTooLarge);
+        }
+        if part.base_sequence < 0 {
+            return Verdict::Append;
+        }
+        match self
+            .producers
+            .get(producer.index())
+            .and_then(Option::as_ref)
+        {
+            Some(state) if state.producer_id == part.producer_id => state.judge(part),
+            // No state at all: any sequence is accepted.
+            _ => Verdict::Append,
+        }
+    }
+
+    /// Appends a batch at the leader; gives the offset of its first record.
+    pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
+        let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
+        let replicated = match self.replicas.as_slice() {
+            [_] => self.log.end_offset(),
+            replicas => replicas.iter().map(|r| r.end_offset).min().unwrap_or(0),
+        };
+        let base_offset = self.log.append(
+            LogBatch {
+                base_offset: 0,
+                records: part.records,
+                bytes: part.bytes,
+                producer,
+                first_ordinal: part.first_ordinal,
+                leader_epoch,
+            },
+            replicated,
+        );
+        let end_offset = self.log.end_offset();
+        if let Some(replica) = self.replica_mut(leader) {
+            replica.end_offset = end_offset;
+            replica.known_end_offset = end_offset;
+        }
+        if part.base_sequence >= 0 {
+            self.remember(producer, part, base_offset);
+        }
+        base_offset
+    }
+
+    /// Raises the high watermark as far as the in-sync replicas allow; says whether it moved. Below
+    /// `min.insync.replicas` it does not move (strict min ISR, 4.x).
+    pub fn advance_high_watermark(&mut self) -> bool {
+        if self.isr.len() < self.effective_min_isr() {
+            return false;
+        }
+        let candidate = self
+            .replicas
+            .iter()
+            .filter(|replica| self.isr.contains(&replica.broker))
+            .map(|replica| replica.known_end_offset)
+            .min();
+        match candidate {
+            Some(offset) if offset > self.high_watermark => {
+                self.high_watermark = offset;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Cuts the log and everything that remembers more than it holds; gives the batches gone.
+    pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
+        let gone = self.log.truncate(offset);
+        let end_offset = self.log.end_offset();
+        for replica in &mut self.replicas {
+            replica.end_offset = replica.end_offset.min(end_offset);
+            replica.known_end_offset = replica.known_end_offset.min(end_offset);
+        }
+        self.high_watermark = self.high_watermark.min(end_offset);
+        for state in self.producers.iter_mut().flatten() {
+            state.forget_from(end_offset);
+        }
+        gone
+    }
+
+    fn remember(&mut self, producer: ProducerIndex, part: &Part, base_offset: u64) {
+        if self.producers.len() <= producer.index() {
+            self.producers.resize(producer.index() + 1, None);
+        }
+        let remembered = Remembered {
+            base_sequence: part.base_sequence,
+            last_sequence: last_sequence(part),
+            base_offset,
+        };
+        match &mut self.producers[producer.index()] {
+            Some(state) if state.producer_id == part.producer_id => {
+                if state.epoch != part.epoch {
+                    (state.epoch, state.count) = (part.epoch, 0);
+                }
+                state.push(remembered);
+            }
+            slot => {
+                let mut state = ProducerState {
+                    producer_id: part.producer_id,
+                    epoch: part.epoch,
+                    batches: [Remembered::default(); BATCHES_RETAINED],
+                    count: 0,
+                };
+                state.push(remembered);
+                *slot = Some(state);
+            }
+        }
+    }
+}
+
+impl ProducerState {
+    fn judge(&self, part: &Part) -> Verdict {
+        let last = last_sequence(part);
+        let known = &self.batches[..self.count as usize];
+        if part.epoch == self.epoch
+            && let Some(seen) = known.iter().find(|batch| {
+                batch.base_sequence == part.base_sequence && batch.last_sequence == last
+            })
+        {
+            return Verdict::Duplicate(seen.base_offset);
+        }
+        if part.epoch < self.epoch {
+            return Verdict::Refuse(ErrorCode::InvalidProducerEpoch);
+        }
+        if part.epoch > self.epoch {
+            return if part.base_sequence == 0 {
+                Verdict::Append
+            } else {
+                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
+            };
+        }
+        match known.last() {
+            Some(batch) if part.base_sequence != next_sequence(batch.last_sequence, 1) => {
+                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
+            }
+            _ => Verdict::Append,
+        }
+    }
+
+    fn push(&mut self, batch: Remembered) {
+        if self.count as usize == BATCHES_RETAINED {
+            self.batches.rotate_left(1);
+            self.count -= 1;
+        }
+        self.batches[self.count as usize] = batch;
+        self.count += 1;
+    }
+
+    fn forget_from(&mut self, end_offset: u64) {
+        while self.count > 0 && self.batches[self.count as usize - 1].base_offset >= end_offset {
+            self.count -= 1;
+        }
+    }
+}
+
+fn last_sequence(part: &Part) -> i32 {
+    next_sequence(part.base_sequence, part.records as i32 - 1)
+}
+
+/// The sequence `by` records on; sequences wrap from 2147483647 to 0 (`DefaultRecordBatch`).
+pub fn next_sequence(sequence: i32, by: i32) -> i32 {
+    if sequence > i32::MAX - by {
+        by - (i32::MAX - sequence) - 1
+    } else {
+        sequence + by
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::ids::PartitionIndex;
+
+    const P: ProducerIndex = ProducerIndex(0);
+
+    fn partition() -> Partition {
+        let (topic, settings) = ((TopicIndex(0), 0), TopicSettings::defaults());
+        Partition::new(topic, &settings, &[BrokerIndex(0)], 0, HistoryDetail::Sums)
+    }
+
+    fn batch(epoch: i16, base_sequence: i32, records: u32) -> Part {
+        Part {
+            partition: PartitionIndex(0),
+            batch: 0,
+            producer_id: 9,
+            epoch,
+            base_sequence,
+            records,
+            bytes: 100,
+            first_ordinal: 0,
+            error: None,
+            base_offset: None,
+            required_offset: 0,
+        }
+    }
+
+    #[test]
+    fn a_batch_sent_twice_is_a_duplicate_at_its_first_offset() {
+        let mut partition = partition();
+        partition.append(P, &batch(0, 0, 10));
+        partition.append(P, &batch(0, 10, 5));
+        assert_eq!(partition.judge(P, &batch(0, 10, 5)), Verdict::Duplicate(10));
+    }
+
+    #[test]
+    fn the_sixth_last_batch_is_no_longer_recognised() {
+        let mut partition = partition();
+        for i in 0..6 {
+            partition.append(P, &batch(0, i, 1));
+        }
+        assert_eq!(partition.judge(P, &batch(0, 1, 1)), Verdict::Duplicate(1));
+        let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
+        assert_eq!(partition.judge(P, &batch(0, 0, 1)), refused);
+    }
+
+    #[test]
+    fn a_gap_in_the_sequence_is_refused() {
+        let mut partition = partition();
+        partition.append(P, &batch(0, 0, 1));
+        let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
+        assert_eq!(partition.judge(P, &batch(0, 2, 1)), refused);
+    }
+
+    #[test]
+    fn a_new_epoch_starts_at_zero() {
+        let mut partition = partition();
+        partition.append(P, &batch(0, 0, 1));
+        let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
+        assert_eq!(partition.judge(P, &batch(1, 1, 1)), refused);
+        assert_eq!(partition.judge(P, &batch(1, 0, 1)), Verdict::Append);
+    }
+
+    #[test]
+    fn sequences_wrap_to_zero() {
+        assert_eq!(next_sequence(i32::MAX, 1), 0);
+        assert_eq!(next_sequence(i32::MAX - 1, 3), 1);
+    }
+
+    #[test]
+    fn the_high_watermark_waits_for_every_replica_in_sync() {
+        let topic = (TopicIndex(0), 0);
+        let replicas = [BrokerIndex(0), BrokerIndex(1)];
+        let settings = TopicSettings::defaults();
+        let mut partition = Partition::new(topic, &settings, &replicas, 0, HistoryDetail::Sums);
+        partition.append(P, &batch(0, 0, 10));
+        assert!(!partition.advance_high_watermark());
+        partition.replicas[1].known_end_offset = 4;
+        assert!(partition.advance_high_watermark());
+        assert_eq!(partition.high_watermark, 4);
+    }
+}

@@ -1,0 +1,604 @@
+//! One call at a time: what a thread does next, and what the outcome means to it.
+
+use std::sync::Arc;
+
+use crate::kafka::exception::ExceptionClass;
+use crate::kafka::hash::{murmur2, to_positive};
+use crate::kafka::size::payload_bytes;
+use crate::sim::config::{AtEnd, AwaitAcks, Call, OnFailed, OnRefused, Pacing, ScriptRecord};
+use crate::sim::context::Context;
+use crate::sim::fact::{BlockedOn, Exception, Fact, Flow, Limit};
+use crate::sim::producer::append::{Route, SendCall, Sent};
+use crate::sim::producer::application::thread::{InHand, Said, Thread, Waiting};
+use crate::sim::producer::application::{Application, Wish};
+use crate::sim::producer::batch::BatchId;
+use crate::sim::producer::buffer_pool::Waiter;
+use crate::sim::producer::client::{Client, Closing};
+use crate::sim::time::{SimSpan, SimTime};
+
+/// Waits shorter than this are not worth a fact.
+const WORTH_SAYING: SimSpan = SimSpan::from_seconds(1);
+/// Records that one thread keeps for later at most; more are dropped, and said so.
+const BACKLOG_MAX: usize = 1_000_000;
+
+impl Application {
+    /// The thread at `place` does what is due.
+    pub(super) fn act(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let thread = &mut self.threads[place];
+        match thread.waiting {
+            Waiting::Done => thread.next_at = SimTime::NEVER,
+            Waiting::Blocked { .. } => self.go_on_waiting(ctx, client, place),
+            Waiting::Working | Waiting::Pausing => {
+                thread.waiting = Waiting::Working;
+                if thread.call.is_some() || thread.in_hand.is_some() {
+                    self.send(ctx, client, place);
+                } else if thread.load.is_some() {
+                    self.next_record(ctx, client, place);
+                } else {
+                    self.next_call(ctx, client, place);
+                }
+            }
+        }
+    }
+
+    /// A load's thread takes the next record: from its backlog, or a new one.
+    fn next_record(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let thread = &mut self.threads[place];
+        let Some(load) = thread.load.map(|at| &mut self.loads[at]) else {
+            return;
+        };
+        if thread.backlog_open
+            && let Some(record) = thread.backlog.pop_front()
+        {
+            (thread.in_hand, thread.from_backlog) = (Some(record), true);
+        } else if load.config.records_max.is_none_or(|max| load.begun < max) {
+            load.begun += 1;
+            thread.in_hand = Some(load.draw(thread, client.keys_decide()));
+            thread.from_backlog = false;
+        } else if thread.backlog.is_empty() {
+            self.end_of_load(ctx, client, place);
+            return;
+        } else {
+            // Nothing new to send: the backlog is all that is left.
+            thread.backlog_open = true;
+            thread.next_at = ctx.now;
+            return;
+        }
+        self.send(ctx, client, place);
+    }
+
+    /// Calls `send()` with the record in hand, or goes on with the call.
+    fn send(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let thread = &mut self.threads[place];
+        let Some(record) = thread.in_hand else { return };
+        let call = thread.call.get_or_insert(SendCall {
+            thread: place as u32,
+            topic: record.topic,
+            route: record.route,
+            payload: record.payload,
+            started: ctx.now,
+            has_metadata: None,
+            memory: None,
+        });
+        match client.send(ctx, call) {
+            Sent::Appended(batch) => self.sent(ctx, client, place, batch),
+            Sent::WaitsForMetadata(deadline) => {
+                let on = BlockedOn::Metadata {
+                    topic: record.topic,
+                };
+                self.block(ctx, place, on, deadline);
+            }
+            Sent::WaitsForMemory(bytes, deadline) => {
+                if ctx.now.since(self.memory_wait_ended) >= WORTH_SAYING {
+                    ctx.fact(self.rank, Fact::PoolExhausted { producer: self.me });
+                }
+                self.memory_wait_ended = ctx.now;
+                self.block(ctx, place, BlockedOn::Memory { bytes }, deadline);
+            }
+            Sent::Failed(exception) => self.refused(ctx, client, place, &exception),
+        }
+    }
+
+    /// The record is in a batch: on to the next, unless this one is waited for.
+    fn sent(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize, batch: BatchId) {
+        let thread = &mut self.threads[place];
+        let record = thread.in_hand.take();
+        thread.call = None;
+        thread.waiting = Waiting::Working;
+        thread.backlog_open = true;
+        let load = thread.load.map(|at| &mut self.loads[at]);
+        let mut waits_for_acks = record.is_some_and(|record| record.await_ack);
+        if let Some(load) = load {
+            let key = record.and_then(|record| record.key);
+            if let Some(count) = key.and_then(|key| load.key_counts.get_mut(key as usize)) {
+                *count += 1;
+            }
+            if let AwaitAcks::Every(every) = load.config.await_acks {
+                thread.since_await += 1;
+                thread.note_awaited(client, batch);
+                waits_for_acks = thread.since_await >= every;
+            }
+        } else {
+            thread.note_awaited(client, batch);
+        }
+        if waits_for_acks {
+            self.await_acks(ctx, client, place);
+        } else {
+            self.call_returned(ctx, place, None);
+        }
+    }
+
+    fn await_acks(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let thread = &mut self.threads[place];
+        thread.since_await = 0;
+        thread
+            .awaited
+            .retain(|&(id, serial)| client.is_incomplete(id, serial));
+        if thread.awaited.is_empty() {
+            self.call_returned(ctx, place, None);
+        } else {
+            self.block(ctx, place, BlockedOn::Acks, SimTime::NEVER);
+        }
+    }
+
+    /// `send()` refused: counted, and then as the application is made.
+    fn refused(
+        &mut self,
+        ctx: &mut Context<'_>,
+        client: &mut Client,
+        place: usize,
+        exception: &Arc<Exception>,
+    ) {
+        self.counts.refused += 1;
+        let thread = &mut self.threads[place];
+        let Some(call) = thread.call.take() else {
+            return;
+        };
+        let partition = client.partition_of(&call);
+        let (producer, topic) = (self.me, call.topic);
+        ctx.fact(
+            self.rank,
+            Fact::RecordRefused {
+                producer,
+                thread: place as u32,
+                topic,
+                partition,
+                exception: exception.clone(),
+            },
+        );
+        let Some(load) = thread.load.map(|at| &self.loads[at]) else {
+            thread.in_hand = None;
+            self.give_up_record(ctx, topic);
+            self.call_returned(ctx, place, Some(exception.clone()));
+            return;
+        };
+        // What can never succeed is dropped, whatever the application does otherwise.
+        let is_hopeless = !exception.class.is_a(ExceptionClass::Retriable);
+        let policy = if is_hopeless {
+            OnRefused::Drop
+        } else {
+            load.config.on_refused
+        };
+        self.apply(ctx, place, policy);
+    }
+
+    fn apply(&mut self, ctx: &mut Context<'_>, place: usize, policy: OnRefused) {
+        let thread = &mut self.threads[place];
+        thread.waiting = Waiting::Working;
+        match policy {
+            OnRefused::Drop => {
+                let topic = thread.in_hand.take().map(|record| record.topic);
+                if let Some(topic) = topic {
+                    self.give_up_record(ctx, topic);
+                }
+                self.call_returned(ctx, place, None);
+            }
+            OnRefused::Retry => self.pace_on(ctx, place),
+            OnRefused::Pause(span) => {
+                thread.waiting = Waiting::Pausing;
+                thread.next_at = ctx.now + span;
+            }
+            OnRefused::Spill => {
+                thread.backlog_open = false;
+                let Some(record) = thread.in_hand.take() else {
+                    return;
+                };
+                if thread.backlog.len() >= BACKLOG_MAX {
+                    ctx.fact(
+                        self.rank,
+                        Fact::LimitReached {
+                            limit: Limit::SpillQueue,
+                        },
+                    );
+                    self.give_up_record(ctx, record.topic);
+                } else if thread.from_backlog {
+                    thread.backlog.push_front(record);
+                } else {
+                    thread.backlog.push_back(record);
+                }
+                self.call_returned(ctx, place, None);
+            }
+        }
+    }
+
+    fn give_up_record(&self, ctx: &mut Context<'_>, topic: crate::sim::ids::TopicIndex) {
+        ctx.flow(
+            self.rank,
+            Flow::Refused {
+                producer: self.me,
+                topic,
+                records: 1,
+            },
+        );
+    }
+
+    /// The call is over; the thread's next action follows.
+    fn call_returned(
+        &mut self,
+        ctx: &mut Context<'_>,
+        place: usize,
+        exception: Option<Arc<Exception>>,
+    ) {
+        let thread = &mut self.threads[place];
+        thread.waiting = Waiting::Working;
+        if thread.load.is_some() {
+            self.pace_on(ctx, place);
+            return;
+        }
+        let call = thread.next_call as u32;
+        ctx.fact(
+            self.rank,
+            Fact::CallReturned {
+                producer: self.me,
+                call,
+                exception,
+            },
+        );
+        thread.next_call += 1;
+        let script = &ctx.config.producers[self.me.index()].script;
+        thread.next_at = script
+            .get(thread.next_call)
+            .map_or(SimTime::NEVER, |s| s.at.max(ctx.now));
+        if thread.next_at == SimTime::NEVER {
+            thread.waiting = Waiting::Done;
+        }
+    }
+
+    /// A load's thread goes on to its next record, by its pacing.
+    fn pace_on(&mut self, ctx: &Context<'_>, place: usize) {
+        let thread = &mut self.threads[place];
+        let Some(load) = thread.load.map(|at| &self.loads[at]) else {
+            return;
+        };
+        if thread.backlog_open && !thread.backlog.is_empty() {
+            // The backlog is sent as fast as the client takes it.
+            thread.next_at = ctx.now;
+            return;
+        }
+        let (pace, arrival) = (&load.pace, load.config.arrival);
+        match load.config.pacing {
+            Pacing::Closed => {
+                thread.next_at = thread.next_interval(pace, arrival, ctx.now);
+                thread.arrives_at = thread.next_at;
+            }
+            Pacing::Open => {
+                thread.arrives_at = thread.next_interval(pace, arrival, thread.arrives_at);
+                thread.next_at = thread.arrives_at.max(ctx.now);
+            }
+        }
+    }
+
+    /// A load's thread has sent its last record.
+    fn end_of_load(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let thread = &mut self.threads[place];
+        thread.waiting = Waiting::Done;
+        thread.next_at = SimTime::NEVER;
+        let Some(load) = thread.load.map(|at| &mut self.loads[at]) else {
+            return;
+        };
+        load.threads_done += 1;
+        if load.threads_done < load.config.threads.max(1) {
+            return;
+        }
+        match load.config.at_end {
+            AtEnd::Idle => {}
+            AtEnd::Flush => self.flush(ctx, client, place),
+            AtEnd::Close => self.close(ctx, client, place, None),
+            AtEnd::Exit => self.wish = Wish::Exit,
+        }
+    }
+
+    /// The script's thread makes its next call.
+    fn next_call(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let script = &ctx.config.producers[self.me.index()].script;
+        let thread = &mut self.threads[place];
+        let Some(step) = script.get(thread.next_call) else {
+            thread.waiting = Waiting::Done;
+            thread.next_at = SimTime::NEVER;
+            return;
+        };
+        match &step.call {
+            Call::Produce(record) => {
+                thread.in_hand = Some(in_hand(record, client.keys_decide()));
+                self.send(ctx, client, place);
+            }
+            Call::Flush => self.flush(ctx, client, place),
+            Call::Close(timeout) => self.close(ctx, client, place, *timeout),
+            Call::NewProducer => {
+                self.wish = Wish::NewClient;
+                self.call_returned(ctx, place, None);
+            }
+            Call::Exit => {
+                self.wish = Wish::Exit;
+                self.call_returned(ctx, place, None);
+            }
+        }
+    }
+
+    fn flush(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let newest = client.accumulator.batches.newest();
+        if client.accumulator.batches.are_complete_up_to(newest) {
+            self.after_flush(ctx, place);
+            return;
+        }
+        client.flushes += 1;
+        client.wake_at = client.wake_at.min(ctx.now);
+        self.threads[place].awaited = vec![(BatchId::MAX, newest)];
+        self.block(ctx, place, BlockedOn::Flush, SimTime::NEVER);
+    }
+
+    fn after_flush(&mut self, ctx: &mut Context<'_>, place: usize) {
+        if self.threads[place].load.is_some() {
+            self.threads[place].waiting = Waiting::Done;
+            self.threads[place].next_at = SimTime::NEVER;
+        } else {
+            self.call_returned(ctx, place, None);
+        }
+    }
+
+    fn close(
+        &mut self,
+        ctx: &mut Context<'_>,
+        client: &mut Client,
+        place: usize,
+        timeout: Option<SimSpan>,
+    ) {
+        client.close(ctx);
+        let deadline = timeout.map_or(SimTime::NEVER, |timeout| ctx.now + timeout);
+        self.block(ctx, place, BlockedOn::Close, deadline);
+    }
+
+    fn block(&mut self, ctx: &mut Context<'_>, place: usize, on: BlockedOn, deadline: SimTime) {
+        let thread = &mut self.threads[place];
+        let (since, said) = match thread.waiting {
+            Waiting::Blocked {
+                on: before,
+                since,
+                said,
+                ..
+            } if before == on => (since, said),
+            _ => (ctx.now, Said::No),
+        };
+        thread.waiting = Waiting::Blocked {
+            on,
+            since,
+            deadline,
+            said,
+        };
+        let next = if said == Said::No {
+            since + WORTH_SAYING
+        } else {
+            deadline
+        };
+        thread.next_at = next.min(deadline);
+    }
+
+    /// A blocked thread's clock rings: it gives up, or says that it still waits.
+    fn go_on_waiting(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+        let thread = &mut self.threads[place];
+        let Waiting::Blocked {
+            on,
+            since,
+            deadline,
+            said,
+        } = thread.waiting
+        else {
+            return;
+        };
+        if ctx.now < deadline {
+            if said == Said::No {
+                let (producer, waited) = (self.me, ctx.now.since(since));
+                let fact = Fact::ThreadBlocked {
+                    producer,
+                    thread: place as u32,
+                    on,
+                    waited,
+                };
+                ctx.fact(self.rank, fact);
+            }
+            thread.waiting = Waiting::Blocked {
+                on,
+                since,
+                deadline,
+                said: Said::Yes,
+            };
+            thread.next_at = deadline;
+            return;
+        }
+        self.unblock(ctx, place);
+        let Some(call) = self.threads[place].call else {
+            client.close_forcefully(ctx);
+            self.call_returned(ctx, place, None);
+            return;
+        };
+        let exception = match on {
+            BlockedOn::Metadata { .. } => client.metadata_timed_out(ctx, &call),
+            _ => client.memory_timed_out(ctx, &call),
+        };
+        self.refused(ctx, client, place, &exception);
+    }
+
+    /// A wait is over.
+    fn unblock(&mut self, ctx: &mut Context<'_>, place: usize) {
+        let thread = &mut self.threads[place];
+        let Waiting::Blocked {
+            on, since, said, ..
+        } = thread.waiting
+        else {
+            return;
+        };
+        thread.waiting = Waiting::Working;
+        thread.next_at = ctx.now;
+        let waited = ctx.now.since(since);
+        if matches!(on, BlockedOn::Memory { .. }) {
+            self.counts.memory_wait += waited;
+            self.memory_wait_ended = ctx.now;
+        }
+        if said == Said::Yes {
+            let (producer, thread) = (self.me, place as u32);
+            ctx.fact(
+                self.rank,
+                Fact::ThreadUnblocked {
+                    producer,
+                    thread,
+                    on,
+                    waited,
+                },
+            );
+        }
+    }
+
+    /// A thread was given the memory that it waited for.
+    pub fn on_memory(&mut self, ctx: &mut Context<'_>, waiter: &Waiter) {
+        let place = waiter.thread as usize;
+        self.unblock(ctx, place);
+        if let Some(call) = &mut self.threads[place].call {
+            call.memory = Some(waiter.size);
+        }
+    }
+
+    /// Metadata changed: whoever waits for it looks again.
+    pub fn on_metadata(&mut self, ctx: &mut Context<'_>, client: &mut Client) {
+        for place in 0..self.threads.len() {
+            let thread = &self.threads[place];
+            let Waiting::Blocked {
+                on: BlockedOn::Metadata { topic },
+                deadline,
+                ..
+            } = thread.waiting
+            else {
+                continue;
+            };
+            let wants = thread.in_hand.map(|record| record.route);
+            let count = client.metadata.partitions(topic).map_or(0, <[u32]>::len) as u32;
+            let is_there = match wants {
+                Some(Route::Partition(number)) => number < count,
+                _ => count > 0,
+            };
+            if is_there {
+                self.unblock(ctx, place);
+            } else if ctx.now < deadline {
+                client.metadata.request_topic(topic);
+                client.wake_at = client.wake_at.min(ctx.now);
+            }
+        }
+    }
+
+    /// A batch was completed: whoever waits for it may go on.
+    pub fn on_completed(&mut self, ctx: &mut Context<'_>, client: &mut Client) {
+        for place in 0..self.threads.len() {
+            let Waiting::Blocked { on, since, .. } = self.threads[place].waiting else {
+                continue;
+            };
+            let awaited = &mut self.threads[place].awaited;
+            match on {
+                BlockedOn::Acks => {
+                    awaited.retain(|&(id, serial)| client.is_incomplete(id, serial));
+                    if awaited.is_empty() {
+                        self.unblock(ctx, place);
+                        self.call_returned(ctx, place, None);
+                    }
+                }
+                BlockedOn::Flush => {
+                    let newest = awaited.first().map_or(0, |&(_, serial)| serial);
+                    if client.accumulator.batches.are_complete_up_to(newest) {
+                        client.flushes -= 1;
+                        let took = ctx.now.since(since).as_nanos();
+                        client.metrics.flushed(took, ctx.now.as_millis());
+                        self.unblock(ctx, place);
+                        self.after_flush(ctx, place);
+                    }
+                }
+                BlockedOn::Close if client.closing == Closing::Done => {
+                    self.unblock(ctx, place);
+                    self.after_flush(ctx, place);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Records failed in their batch: the first thread of their load may send them again.
+    pub fn on_failed(&mut self, ctx: &mut Context<'_>, record: &InHand, records: u32) {
+        let of_topic = |thread: &Thread| {
+            thread
+                .load
+                .is_some_and(|at| self.loads[at].config.topic == record.topic)
+        };
+        let Some(place) = self.threads.iter().position(of_topic) else {
+            return;
+        };
+        let Some(load) = self.threads[place].load.map(|at| &self.loads[at]) else {
+            return;
+        };
+        let policy = load.config.on_failed;
+        if policy == OnFailed::Count {
+            return;
+        }
+        let thread = &mut self.threads[place];
+        let room = BACKLOG_MAX.saturating_sub(thread.backlog.len());
+        if room < records as usize {
+            ctx.fact(
+                self.rank,
+                Fact::LimitReached {
+                    limit: Limit::SpillQueue,
+                },
+            );
+        }
+        thread
+            .backlog
+            .extend(std::iter::repeat_n(*record, room.min(records as usize)));
+        if policy == OnFailed::Resend {
+            thread.backlog_open = true;
+        }
+        if thread.waiting == Waiting::Done {
+            thread.waiting = Waiting::Working;
+            thread.next_at = ctx.now;
+        }
+    }
+}
+
+impl Thread {
+    fn note_awaited(&mut self, client: &Client, batch: BatchId) {
+        let serial = client.accumulator.batches.get(batch).serial;
+        if self.awaited.last() != Some(&(batch, serial)) {
+            self.awaited.push((batch, serial));
+        }
+    }
+}
+
+fn in_hand(record: &ScriptRecord, keys_decide: bool) -> InHand {
+    let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bytes.len() as u32);
+    let route = match (record.partition, &record.key) {
+        (Some(number), _) => Route::Partition(number),
+        (None, Some(key)) if keys_decide => Route::Hash(to_positive(murmur2(key))),
+        (None, _) => Route::Sticky,
+    };
+    InHand {
+        topic: record.topic,
+        route,
+        payload: payload_bytes(length(&record.key), length(&record.value), &[]),
+        key: None,
+        await_ack: record.await_ack != AwaitAcks::None,
+    }
+}

@@ -1,0 +1,427 @@
+//! The application around a client: threads that send, wait, are refused, and try again.
+//!
+//! Generated loads append in a tight loop as long as nothing but the open batch is concerned;
+//! everything else goes through one call at a time. `call` has what a call's outcome means to its
+//! thread.
+
+mod call;
+mod thread;
+
+pub use thread::{InHand, Said, Thread, Waiting};
+
+use std::sync::Arc;
+
+use crate::kafka::size::payload_bytes;
+use crate::sim::config::{Arrival, AwaitAcks, Config, LoadConfig, Pacing, ProducerConfig};
+use crate::sim::context::Context;
+use crate::sim::fact::Fact;
+use crate::sim::ids::ProducerIndex;
+use crate::sim::producer::append::Route;
+use crate::sim::producer::client::Client;
+use crate::sim::queue::Rank;
+use crate::sim::rng::{Purpose, Stream};
+use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::workload::{KeySource, KeyTable, Pace, value_bytes};
+
+/// How often a throttle looks at its metric.
+const THROTTLE_PERIOD: SimSpan = SimSpan::from_seconds(1);
+/// Keys whose records are counted one by one; loads with more keys have no counts.
+pub const COUNTED_KEYS_MAX: usize = 65_536;
+
+/// All threads of one application, and what they share.
+#[derive(Clone, Debug)]
+pub struct Application {
+    pub(super) me: ProducerIndex,
+    pub(super) rank: Rank,
+    pub(super) loads: Vec<Load>,
+    pub(super) threads: Vec<Thread>,
+    /// When throttles look next; never without one.
+    throttle_at: SimTime,
+    pub(super) counts: AppCounts,
+    /// What the application wants done with its process or client.
+    pub(super) wish: Wish,
+    /// When a thread last waited for memory.
+    pub(super) memory_wait_ended: SimTime,
+}
+
+/// Counts of an application since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AppCounts {
+    /// Refusals by `send()`.
+    pub refused: u64,
+    /// Finished waits for memory, over all threads.
+    pub memory_wait: SimSpan,
+}
+
+/// What an application wants done with its process or client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Nothing.
+    None,
+    /// The process ends.
+    Exit,
+    /// Another client instead of this one.
+    NewClient,
+}
+
+/// One generated load, shared by its threads.
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub(super) config: LoadConfig,
+    pub(super) pace: Pace,
+    pub(super) keys: Arc<KeyTable>,
+    /// Records begun.
+    pub(super) begun: u64,
+    /// By key: records sent.
+    pub(super) key_counts: Vec<u64>,
+    /// By key: queue and payload, for fixed value sizes, once the topic is known.
+    routes: Vec<Target>,
+    routes_for: u32,
+    pub(super) threads_done: u32,
+}
+
+/// Where a key's records go, and how large they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Target {
+    queue: u32,
+    payload: u32,
+}
+
+impl Application {
+    /// The application as configured, at the start of its `incarnation`th process.
+    pub fn new(config: &Config, me: ProducerIndex, start: SimTime, incarnation: u16) -> Self {
+        let producer = &config.producers[me.index()];
+        let loads: Vec<_> = producer.loads.iter().map(Load::new).collect();
+        let mut threads = Vec::new();
+        for (place, load) in loads.iter().enumerate() {
+            for number in 0..load.config.threads.max(1) {
+                let seeds = (
+                    config.seed,
+                    u32::from(me.0) << 8 | place as u32,
+                    number as u16,
+                );
+                let source = KeySource::new(
+                    load.keys.clone(),
+                    Stream::new(seeds.0, Purpose::Key, seeds.1, seeds.2),
+                    (number, load.config.threads.max(1)),
+                );
+                threads.push(Thread::of_load(place, source, seeds, number));
+            }
+        }
+        if has_script(producer) && incarnation == 0 {
+            threads.push(Thread::of_script(config.seed, me));
+        }
+        let throttles = producer.loads.iter().any(|load| load.throttle.is_some());
+        let mut application = Self {
+            me,
+            rank: Rank::producer(config, me),
+            loads,
+            threads,
+            throttle_at: if throttles {
+                start + THROTTLE_PERIOD
+            } else {
+                SimTime::NEVER
+            },
+            counts: AppCounts::default(),
+            wish: Wish::None,
+            memory_wait_ended: SimTime::ZERO,
+        };
+        application.begin(producer, start);
+        application
+    }
+
+    fn begin(&mut self, producer: &ProducerConfig, start: SimTime) {
+        for thread in &mut self.threads {
+            match thread.load {
+                Some(load) => {
+                    let pace = &self.loads[load].pace;
+                    thread.next_at = start;
+                    let step = thread.next_interval(pace, self.loads[load].config.arrival, start);
+                    thread.arrives_at = step;
+                    thread.next_at = step;
+                }
+                None => {
+                    thread.next_at = producer
+                        .script
+                        .first()
+                        .map_or(SimTime::NEVER, |s| start.max(s.at))
+                }
+            }
+        }
+        self.spread(start);
+    }
+
+    /// Threads of one load take turns from the start, instead of all calling at once.
+    fn spread(&mut self, start: SimTime) {
+        for thread in &mut self.threads {
+            let Some(load) = thread.load else { continue };
+            let count = u64::from(self.loads[load].config.threads.max(1));
+            let is_even = self.loads[load].config.arrival == Arrival::Constant;
+            if count > 1 && is_even && thread.next_at != SimTime::NEVER {
+                let span = thread.next_at.since(start).as_nanos();
+                let share = u128::from(span) * u128::from(thread.number + 1) / u128::from(count);
+                thread.next_at = start + SimSpan::from_nanos(share as u64);
+                thread.arrives_at = thread.next_at;
+            }
+        }
+    }
+
+    /// When something happens here by itself.
+    pub fn next_at(&self) -> SimTime {
+        let threads = self.threads.iter().map(|thread| thread.next_at).min();
+        threads.unwrap_or(SimTime::NEVER).min(self.throttle_at)
+    }
+
+    /// Does what is due at `ctx.now`, and as much more as nobody else can notice before `limit`.
+    pub fn run(&mut self, ctx: &mut Context<'_>, client: &mut Client, limit: SimTime) {
+        if self.throttle_at <= ctx.now {
+            self.look_at_throttles(ctx, client);
+            return;
+        }
+        let due = |thread: &Thread| thread.next_at <= ctx.now;
+        let Some(place) = self.threads.iter().position(due) else {
+            return;
+        };
+        let others = self
+            .threads
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != place);
+        let first_other = others.map(|(_, thread)| thread.next_at).min();
+        let limit = limit
+            .min(first_other.unwrap_or(SimTime::NEVER))
+            .min(self.throttle_at);
+        let is_plain = self.threads[place].is_plain();
+        match self.threads[place].load {
+            Some(load) if is_plain && self.loads[load].is_plain() => {
+                self.run_plain(ctx, client, place, limit);
+            }
+            _ => self.act(ctx, client, place),
+        }
+    }
+
+    /// The tight loop: records of one thread into open batches, up to `limit` or the first one
+    /// that needs more than that.
+    fn run_plain(
+        &mut self,
+        ctx: &mut Context<'_>,
+        client: &mut Client,
+        place: usize,
+        limit: SimTime,
+    ) {
+        let thread = &mut self.threads[place];
+        let Some(load_place) = thread.load else {
+            return;
+        };
+        let load = &mut self.loads[load_place];
+        if !load.prepare(client) {
+            self.act(ctx, client, place);
+            return;
+        }
+        client
+            .metadata
+            .touch(load.config.topic, ctx.now.as_millis());
+        let step = load.pace.step(ctx.now);
+        let limit = limit.min(step.until);
+        let records_max = load.config.records_max.unwrap_or(u64::MAX);
+        while load.begun < records_max {
+            let key = thread.keys.draw();
+            let target = load.routes[key as usize];
+            if client
+                .accumulator
+                .try_append(target.queue, target.payload, thread.next_at)
+                .is_none()
+            {
+                let now = thread.next_at;
+                thread.in_hand = Some(load.in_hand(key, target.payload));
+                load.begun += 1;
+                let before = ctx.now;
+                ctx.now = now;
+                self.act(ctx, client, place);
+                ctx.now = before;
+                return;
+            }
+            client.counts.sent += 1;
+            load.begun += 1;
+            if let Some(count) = load.key_counts.get_mut(key as usize) {
+                *count += 1;
+            }
+            let is_full = client.accumulator.is_last_batch_full(target.queue);
+            thread.advance(step.interval);
+            if is_full {
+                client.wake_at = client.wake_at.min(thread.next_at);
+            }
+            if thread.next_at >= limit || is_full {
+                break;
+            }
+        }
+        thread.arrives_at = thread.next_at;
+        let is_over = load.begun >= records_max || thread.next_at >= step.until;
+        if is_over {
+            thread.interval_changed();
+        }
+    }
+
+    /// Looks at throttled metrics: the rate follows at once, not compounding.
+    fn look_at_throttles(&mut self, ctx: &mut Context<'_>, client: &Client) {
+        self.throttle_at = ctx.now + THROTTLE_PERIOD;
+        for (place, load) in self.loads.iter_mut().enumerate() {
+            let Some(throttle) = load.config.throttle else {
+                continue;
+            };
+            let value = client.metric(throttle.metric, ctx.now);
+            let is_above = value.is_some_and(|value| value > throttle.above);
+            let factor_ppm = if is_above {
+                throttle.factor_ppm
+            } else {
+                1_000_000
+            };
+            if factor_ppm != load.pace.factor_ppm {
+                load.pace.factor_ppm = factor_ppm;
+                let (producer, load) = (self.me, place as u32);
+                ctx.fact(
+                    self.rank,
+                    Fact::LoadThrottled {
+                        producer,
+                        load,
+                        factor_ppm,
+                    },
+                );
+            }
+        }
+    }
+
+    /// All loads together send this much from now on, in equal shares.
+    pub fn set_rate(&mut self, micro_records_per_second: u64, now: SimTime) {
+        let share = micro_records_per_second / (self.loads.len() as u64).max(1);
+        for load in &mut self.loads {
+            load.pace.set(share, now);
+        }
+        for thread in &mut self.threads {
+            let Some(load) = thread.load else { continue };
+            if thread.waiting == Waiting::Working && thread.in_hand.is_none() {
+                let (pace, arrival) = (&self.loads[load].pace, self.loads[load].config.arrival);
+                let next = thread.next_interval(pace, arrival, now);
+                thread.next_at = thread.next_at.min(next);
+                thread.arrives_at = thread.next_at;
+            }
+        }
+    }
+
+    /// Records per second that all loads try at `now`.
+    pub fn rate_asked(&self, now: SimTime) -> f64 {
+        self.loads
+            .iter()
+            .map(|load| load.pace.micro_rate(now) as f64 / 1e6)
+            .sum()
+    }
+}
+
+impl Load {
+    fn new(config: &LoadConfig) -> Self {
+        let keys = Arc::new(KeyTable::new(&config.keys));
+        let counted = if keys.len() <= COUNTED_KEYS_MAX {
+            keys.len()
+        } else {
+            0
+        };
+        Self {
+            pace: Pace::new(&config.rate, config.threads),
+            key_counts: vec![0; counted],
+            keys,
+            begun: 0,
+            routes: Vec::new(),
+            routes_for: 0,
+            threads_done: 0,
+            config: config.clone(),
+        }
+    }
+
+    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
+    fn is_plain(&self) -> bool {
+        use crate::sim::config::ValueConfig as V;
+        self.config.pacing == Pacing::Closed
+            && self.config.arrival == Arrival::Constant
+            && self.config.await_acks == AwaitAcks::None
+            && self.config.keys.explicit_partition.is_none()
+            && matches!(self.config.values, V::Null | V::Fixed(_))
+            && !self.keys.is_empty()
+    }
+
+    /// Finds the queue of every key, once the topic is known; says whether it is.
+    fn prepare(&mut self, client: &Client) -> bool {
+        let Some(queues) = client.metadata.partitions(self.config.topic) else {
+            return false;
+        };
+        let count = queues.len() as u32;
+        if count == 0 || !client.keys_decide() || client.is_closing() {
+            return false;
+        }
+        if self.routes_for == count && self.routes.len() == self.keys.len() {
+            return true;
+        }
+        let values = match self.config.values {
+            crate::sim::config::ValueConfig::Fixed(bytes) => Some(bytes),
+            _ => None,
+        };
+        let target = |(hash, &length): (&u32, &u32)| Target {
+            queue: queues[(hash % count) as usize],
+            payload: payload_bytes(Some(length), values, &[]),
+        };
+        self.routes = self
+            .keys
+            .hashes
+            .iter()
+            .zip(&self.keys.lengths)
+            .map(target)
+            .collect();
+        self.routes_for = count;
+        let limits = u64::from(client.settings.max_request_size).min(client.settings.buffer_memory);
+        self.routes
+            .iter()
+            .all(|target| u64::from(target.payload) + 82 <= limits)
+    }
+
+    /// A record of this load.
+    fn in_hand(&self, key: u32, payload: u32) -> InHand {
+        InHand {
+            topic: self.config.topic,
+            route: self.route(key),
+            payload,
+            key: Some(key),
+            await_ack: false,
+        }
+    }
+
+    fn route(&self, key: u32) -> Route {
+        match self.config.keys.explicit_partition {
+            Some(number) => Route::Partition(number),
+            None => match self.keys.hashes.get(key as usize) {
+                Some(&hash) => Route::Hash(hash),
+                None => Route::Sticky,
+            },
+        }
+    }
+
+    /// Draws the next record.
+    fn draw(&self, thread: &mut Thread, keys_decide: bool) -> InHand {
+        let key = if self.keys.is_empty() {
+            None
+        } else {
+            Some(thread.keys.draw())
+        };
+        let key_bytes = key.map(|key| self.keys.lengths[key as usize]);
+        let value = value_bytes(&self.config.values, &mut thread.value_draws);
+        let payload = payload_bytes(key_bytes, value, &[]);
+        let mut record = self.in_hand(key.unwrap_or(u32::MAX), payload);
+        record.key = key;
+        if !keys_decide && matches!(record.route, Route::Hash(_)) {
+            record.route = Route::Sticky;
+        }
+        record
+    }
+}
+
+fn has_script(producer: &ProducerConfig) -> bool {
+    !producer.script.is_empty()
+}

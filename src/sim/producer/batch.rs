@@ -1,0 +1,155 @@
+//! One `ProducerBatch`, and the slab that holds all of a client's batches.
+
+use crate::kafka::size::BATCH_OVERHEAD;
+use crate::sim::time::SimTime;
+
+/// A batch's place in the slab.
+pub type BatchId = u32;
+
+/// A batch from its first record to its completion.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Grows with every batch of this client: names a batch for good, where a [`BatchId`] is used
+    /// again.
+    pub serial: u64,
+    /// Its partition, by place in the accumulator.
+    pub queue: u32,
+    /// How far it is.
+    pub stage: Stage,
+    /// Bytes allocated for it: `max(batch.size, estimate of its first record)`.
+    pub limit: u32,
+    /// Header and exact record bytes so far.
+    pub written: u32,
+    /// Records so far.
+    pub records: u32,
+    /// Payload of its largest record.
+    pub payload_max: u32,
+    /// Ordinal of its first record in this partition.
+    pub first_ordinal: u64,
+    /// When its first record was appended.
+    pub created: SimTime,
+    /// The same on the client's clock.
+    pub created_ms: u64,
+    /// When it was created or last re-queued, on the client's clock.
+    pub last_attempt_ms: u64,
+    /// What it waits after `last_attempt_ms` before it is sent again.
+    pub backoff_ms: u64,
+    /// How often it was re-queued.
+    pub attempts: u32,
+    /// When the sender last took it.
+    pub drained: SimTime,
+    /// Sequence of its first record; -1 while it has none.
+    pub base_sequence: i32,
+    /// Producer id and epoch that the sequence belongs to.
+    pub producer_id: (i64, i16),
+}
+
+/// How far a batch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Not in use.
+    Free,
+    /// Takes records.
+    Open,
+    /// Takes no more, and waits to be sent for the first time.
+    Closed,
+    /// On the wire or at the broker.
+    InFlight,
+    /// Waits to be sent again.
+    Retrying,
+    /// Reported as failed, but still on the wire: it keeps its memory until the response or the
+    /// end of the connection (KAFKA-19012).
+    ExpiredInFlight,
+}
+
+impl Batch {
+    /// Whether the next append is certain not to fit (`ProducerBatch.isFull`).
+    pub fn is_full(&self) -> bool {
+        self.stage != Stage::Open || (self.records > 0 && self.limit <= self.written)
+    }
+
+    /// Age on the client's clock.
+    pub fn age_ms(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.created_ms)
+    }
+}
+
+/// All batches of a client.
+#[derive(Clone, Debug, Default)]
+pub struct Batches {
+    slots: Vec<Batch>,
+    free: Vec<BatchId>,
+    opened: u64,
+}
+
+impl Batches {
+    /// A new open batch without records.
+    pub fn open(&mut self, queue: u32, limit: u32, first_ordinal: u64, now: SimTime) -> BatchId {
+        self.opened += 1;
+        let batch = Batch {
+            serial: self.opened,
+            queue,
+            stage: Stage::Open,
+            limit,
+            written: BATCH_OVERHEAD,
+            records: 0,
+            payload_max: 0,
+            first_ordinal,
+            created: now,
+            created_ms: now.as_millis(),
+            last_attempt_ms: now.as_millis(),
+            backoff_ms: 0,
+            attempts: 0,
+            drained: now,
+            base_sequence: -1,
+            producer_id: (-1, -1),
+        };
+        if let Some(id) = self.free.pop() {
+            self.slots[id as usize] = batch;
+            id
+        } else {
+            self.slots.push(batch);
+            self.slots.len() as BatchId - 1
+        }
+    }
+
+    /// A batch is done with.
+    pub fn close(&mut self, id: BatchId) {
+        self.slots[id as usize].stage = Stage::Free;
+        self.free.push(id);
+    }
+
+    /// A batch.
+    #[inline]
+    pub fn get(&self, id: BatchId) -> &Batch {
+        &self.slots[id as usize]
+    }
+
+    /// A batch, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, id: BatchId) -> &mut Batch {
+        &mut self.slots[id as usize]
+    }
+
+    /// All batches in use, in no meaningful order.
+    pub fn iter(&self) -> impl Iterator<Item = &Batch> {
+        self.slots.iter().filter(|batch| batch.stage != Stage::Free)
+    }
+
+    /// Whether the batch with this serial is still to be completed.
+    pub fn is_incomplete(&self, id: BatchId, serial: u64) -> bool {
+        let batch = self.get(id);
+        batch.serial == serial && !matches!(batch.stage, Stage::Free | Stage::ExpiredInFlight)
+    }
+
+    /// The serial of the newest batch.
+    pub fn newest(&self) -> u64 {
+        self.opened
+    }
+
+    /// Whether every batch up to and including this serial is complete.
+    pub fn are_complete_up_to(&self, serial: u64) -> bool {
+        self.iter()
+            .all(|batch| batch.serial > serial || batch.stage == Stage::ExpiredInFlight)
+    }
+}

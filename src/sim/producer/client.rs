@@ -1,0 +1,265 @@
+//! The client of one producer process: everything between `send()` and the wire.
+//!
+//! [`Client`] holds the parts; `append` has the application's side of `send()`, `sender` the loop
+//! of the sender thread, `responses` what comes back, `network` connections and their timeouts.
+//! What concerns waiting application threads is left in `woken` for them.
+
+use std::sync::Arc;
+
+use crate::kafka::settings::JavaProducerSettings;
+use crate::sim::config::Config;
+use crate::sim::fact::Exception;
+use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
+use crate::sim::producer::batch::BatchId;
+use crate::sim::producer::buffer_pool::{BufferPool, Waiter};
+use crate::sim::producer::connections::Connections;
+use crate::sim::producer::idempotence::Idempotence;
+use crate::sim::producer::metadata::ClientMetadata;
+use crate::sim::producer::metrics::ClientMetrics;
+use crate::sim::producer::partitioner::Sticky;
+use crate::sim::queue::Rank;
+use crate::sim::rng::{Purpose, Stream};
+use crate::sim::time::SimTime;
+
+/// A Java client, from construction to `close()` or the end of its process.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(super) me: ProducerIndex,
+    pub(super) rank: Rank,
+    pub(super) client_id: Arc<str>,
+    pub(super) settings: JavaProducerSettings,
+    pub(super) accumulator: Accumulator,
+    pub(super) pool: BufferPool,
+    pub(super) connections: Connections,
+    pub(super) metadata: ClientMetadata,
+    pub(super) idempotence: Idempotence,
+    pub(super) metrics: ClientMetrics,
+    /// By topic.
+    pub(super) sticky: Vec<Option<Sticky>>,
+    /// By broker: the queues of the partitions that it leads, in partition order.
+    pub(super) led_by: Vec<Led>,
+    /// Flushes under way, and whether the client closes.
+    pub(super) flushes: u32,
+    pub(super) closing: Closing,
+    /// When the sender next looks by itself.
+    pub(super) wake_at: SimTime,
+    /// No batch expires before this moment of the client's clock.
+    pub(super) expiry_not_before_ms: u64,
+    pub(super) draws: Draws,
+    pub(super) woken: Vec<Woken>,
+    pub(super) counts: Counts,
+    /// By partition: the ordinal of this client's first record, after those of earlier clients.
+    pub(super) first_ordinals: Vec<u64>,
+}
+
+/// What one broker leads, as the client knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Led {
+    /// Places of queues.
+    pub queues: Vec<u32>,
+    /// Where the next drain starts.
+    pub cursor: usize,
+}
+
+/// Whether `close()` was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// No.
+    No,
+    /// Yes: everything is sent at once, and the client ends when nothing is left.
+    Gracefully,
+    /// Nothing is left.
+    Done,
+}
+
+/// The client's random decisions.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    pub(super) retry_backoff: Stream,
+    pub(super) reconnect: Stream,
+    pub(super) least_loaded_node: Stream,
+}
+
+/// News for application threads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Woken {
+    /// A thread has its memory.
+    Memory(Waiter),
+    /// Metadata changed.
+    Metadata,
+    /// A batch was completed.
+    Completed,
+    /// A batch failed: its records' callbacks brought this.
+    Failed {
+        /// Their queue.
+        queue: u32,
+        /// How many.
+        records: u32,
+        /// Payload of the largest of them, in bytes.
+        payload: u32,
+    },
+}
+
+/// Counts that the client itself does not have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Records appended.
+    pub sent: u64,
+    /// Records acknowledged.
+    pub acked: u64,
+    /// Records failed by their batch.
+    pub failed: u64,
+}
+
+impl Client {
+    /// A client that was just constructed, in its `incarnation`th process.
+    pub fn new(
+        config: &Config,
+        me: ProducerIndex,
+        settings: JavaProducerSettings,
+        incarnation: u16,
+    ) -> Self {
+        let (seed, brokers) = (config.seed, config.brokers.len());
+        let major = u32::from(me.0);
+        let stream = |purpose| Stream::new(seed, purpose, major, incarnation);
+        let client_id = settings
+            .client_id
+            .clone()
+            .unwrap_or_else(|| format!("producer-{}", 1));
+        Self {
+            me,
+            rank: Rank::producer(config, me),
+            client_id: client_id.into(),
+            accumulator: Accumulator::default(),
+            pool: BufferPool::new(settings.buffer_memory, settings.batch_size),
+            connections: Connections::new(brokers),
+            metadata: ClientMetadata::new(config.topics.len()),
+            idempotence: Idempotence::new(settings.idempotence),
+            metrics: ClientMetrics::new(&settings, config.topics.len(), brokers),
+            sticky: vec![None; config.topics.len()],
+            led_by: vec![Led::default(); brokers],
+            flushes: 0,
+            closing: Closing::No,
+            wake_at: SimTime::ZERO,
+            expiry_not_before_ms: 0,
+            draws: Draws {
+                retry_backoff: stream(Purpose::RetryBackoff),
+                reconnect: stream(Purpose::Reconnect),
+                least_loaded_node: stream(Purpose::LeastLoadedNode),
+            },
+            woken: Vec::new(),
+            counts: Counts::default(),
+            first_ordinals: Vec::new(),
+            settings,
+        }
+    }
+
+    /// Whether linger is overridden.
+    pub(super) fn urgency(&self) -> Urgency {
+        let idle = self.flushes == 0 && self.closing == Closing::No;
+        if idle && !self.pool.is_exhausted() {
+            Urgency::None
+        } else {
+            Urgency::SendAll
+        }
+    }
+
+    /// A topic's partitions are known for the first time, or it has more: queues for them.
+    pub(super) fn learn_partitions(
+        &mut self,
+        topic: TopicIndex,
+        first: PartitionIndex,
+        count: u32,
+    ) {
+        let known = self.metadata.topic(topic).queues.len() as u32;
+        for number in known..count {
+            let partition = PartitionIndex(first.0 + number);
+            let mut queue = Queue::new(partition, topic, number);
+            queue.next_ordinal = self
+                .first_ordinals
+                .get(partition.index())
+                .copied()
+                .unwrap_or(0);
+            self.accumulator.queues.push(queue);
+            let place = self.accumulator.queues.len() as u32 - 1;
+            self.metadata.topic_mut(topic).queues.push(place);
+        }
+        self.metadata.topic_mut(topic).is_known = true;
+    }
+
+    /// Builds the lists of what each broker leads, after leaders changed.
+    pub(super) fn sort_by_leader(&mut self) {
+        for led in &mut self.led_by {
+            led.queues.clear();
+        }
+        for (place, queue) in self.accumulator.queues.iter().enumerate() {
+            let Some(leader) = queue.leader else { continue };
+            self.led_by[leader.index()].queues.push(place as u32);
+        }
+        for led in &mut self.led_by {
+            led.cursor = if led.queues.is_empty() {
+                0
+            } else {
+                led.cursor % led.queues.len()
+            };
+        }
+    }
+
+    /// Goes on where an earlier client of the same producer ended: connections and ordinals are
+    /// told apart from its own.
+    pub(super) fn follow(&mut self, earlier: &Self) {
+        self.connections.go_on_counting_from(&earlier.connections);
+        self.first_ordinals.clone_from(&earlier.first_ordinals);
+        for queue in &earlier.accumulator.queues {
+            let place = queue.partition.index();
+            if self.first_ordinals.len() <= place {
+                self.first_ordinals.resize(place + 1, 0);
+            }
+            self.first_ordinals[place] = queue.next_ordinal;
+        }
+    }
+
+    /// Which partitions of a topic have a leader.
+    pub(super) fn leaders(&self, topic: TopicIndex) -> Vec<bool> {
+        let queues = &self.metadata.topic(topic).queues;
+        queues
+            .iter()
+            .map(|&place| self.accumulator.queues[place as usize].leader.is_some())
+            .collect()
+    }
+
+    /// Gives a completed batch's memory back and lets waiting threads take it.
+    pub(super) fn free_memory(&mut self, id: BatchId, now: SimTime) {
+        let size = u64::from(self.accumulator.batches.get(id).limit);
+        self.pool.deallocate(size);
+        self.serve_waiters(now);
+    }
+
+    /// Lets waiting threads take what memory there is, in order.
+    pub(super) fn serve_waiters(&mut self, now: SimTime) {
+        while let Some(slept_ns) = self.pool.note_wake_up(now) {
+            self.metrics.pool_wait(slept_ns, now.as_millis());
+            let Some(waiter) = self.pool.serve() else {
+                break;
+            };
+            self.woken.push(Woken::Memory(waiter));
+        }
+    }
+
+    /// Batches that hold memory or are on the wire, for the application to wait on.
+    pub(super) fn is_incomplete(&self, id: BatchId, serial: u64) -> bool {
+        self.accumulator.batches.is_incomplete(id, serial)
+    }
+}
+
+/// An exception to hand to the application.
+pub(super) fn exception(
+    class: crate::kafka::exception::ExceptionClass,
+    text: impl Into<String>,
+) -> Arc<Exception> {
+    Arc::new(Exception {
+        class,
+        text: text.into(),
+    })
+}

@@ -1,0 +1,151 @@
+//! How a client ends: `close()`, `close(timeout)`, and a process that is simply gone.
+
+use crate::kafka::exception::ExceptionClass;
+use crate::kafka::message;
+use crate::sim::context::Context;
+use crate::sim::event::{Channel, Event, Message};
+use crate::sim::fact::BlockedOn;
+use crate::sim::network::Way;
+use crate::sim::producer::application::{AppCounts, Application, Said, Waiting};
+use crate::sim::producer::batch::{BatchId, Stage};
+use crate::sim::producer::client::{Client, Closing};
+use crate::sim::producer::connections::Connections;
+use crate::sim::time::SimTime;
+use crate::sim::view::ConnectionState;
+
+/// Bytes of a TCP FIN.
+const FIN_BYTES: u32 = 40;
+
+impl Client {
+    /// `close()`: everything queued is sent at once; then the client ends.
+    pub fn close(&mut self, ctx: &mut Context<'_>) {
+        if self.closing == Closing::No {
+            self.closing = Closing::Gracefully;
+            self.wake_at = self.wake_at.min(ctx.now);
+        }
+    }
+
+    /// Whether `close()` was called.
+    pub fn is_closing(&self) -> bool {
+        self.closing != Closing::No
+    }
+
+    /// The time of `close(timeout)` is over: what is left fails.
+    pub fn close_forcefully(&mut self, ctx: &mut Context<'_>) {
+        let left: Vec<BatchId> = self
+            .accumulator
+            .queues
+            .iter()
+            .flat_map(|queue| queue.unfinished.iter().chain(&queue.deque))
+            .copied()
+            .collect();
+        for id in left {
+            // A retried batch stands in both lists.
+            let stage = self.accumulator.batches.get(id).stage;
+            if matches!(stage, Stage::Free | Stage::ExpiredInFlight) {
+                continue;
+            }
+            let text = message::CLOSED_FORCEFULLY.to_string();
+            self.fail_batch(ctx, id, ExceptionClass::Kafka, text);
+            if stage == Stage::InFlight {
+                self.accumulator.batches.get_mut(id).stage = Stage::ExpiredInFlight;
+            } else {
+                self.release(id, ctx.now);
+            }
+        }
+        if self.closing != Closing::Done {
+            self.end(ctx);
+        }
+    }
+
+    /// The process is gone: its kernel closes the sockets, and nobody waits for answers.
+    pub fn hang_up(&mut self, ctx: &mut Context<'_>) {
+        for slot in 0..self.led_by.len() as u16 * 2 {
+            let broker = self.connections.broker_of(slot);
+            let connection = self.connections.get_mut(slot);
+            for sent in std::mem::take(&mut connection.in_flight) {
+                ctx.requests.release(sent.request);
+            }
+            if connection.state == ConnectionState::Disconnected {
+                continue;
+            }
+            connection.state = ConnectionState::Disconnected;
+            let channel = Channel {
+                producer: self.me,
+                slot,
+                generation: connection.generation,
+            };
+            let link = ctx.network.client(self.me, broker);
+            let transit = ctx.network.transmit(link, Way::Forth, ctx.now, FIN_BYTES);
+            let event = Event::Deliver(Message::Closed(channel));
+            ctx.queue.push(transit.arrives, self.rank, event);
+        }
+        self.closing = Closing::Done;
+        self.wake_at = SimTime::NEVER;
+        self.woken.clear();
+    }
+}
+
+impl Connections {
+    /// Later connections of the same process family are told apart from earlier ones.
+    pub fn go_on_counting_from(&mut self, earlier: &Self) {
+        for (slot, connection) in earlier.iter() {
+            self.get_mut(slot).generation = connection.generation;
+        }
+    }
+}
+
+impl Application {
+    /// Counts at `now`, unfinished waits included.
+    pub fn counts_at(&self, now: SimTime) -> AppCounts {
+        let mut counts = self.counts;
+        for thread in &self.threads {
+            if let Waiting::Blocked {
+                on: BlockedOn::Memory { .. },
+                since,
+                ..
+            } = thread.waiting
+            {
+                counts.memory_wait += now.since(since);
+            }
+        }
+        counts
+    }
+
+    /// Threads stop until there is another client.
+    pub fn wait_for_new_client(&mut self, ctx: &Context<'_>) {
+        for thread in &mut self.threads {
+            if thread.waiting == Waiting::Done {
+                continue;
+            }
+            if let Waiting::Blocked {
+                on: BlockedOn::Memory { .. },
+                since,
+                ..
+            } = thread.waiting
+            {
+                self.counts.memory_wait += ctx.now.since(since);
+            }
+            thread.waiting = Waiting::Blocked {
+                on: BlockedOn::Close,
+                since: ctx.now,
+                deadline: SimTime::NEVER,
+                said: Said::No,
+            };
+            thread.next_at = SimTime::NEVER;
+        }
+    }
+
+    /// Another client is there: calls of the earlier one are over, and their records are sent
+    /// through the new one.
+    pub fn forget_calls(&mut self, ctx: &Context<'_>) {
+        for thread in &mut self.threads {
+            thread.call = None;
+            thread.awaited.clear();
+            if let Waiting::Blocked { .. } = thread.waiting {
+                thread.waiting = Waiting::Working;
+                thread.next_at = ctx.now;
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A client's connections: one for each bootstrap address and one for each broker.
+//!
+//! Source: `NetworkClient`, `ClusterConnectionStates`, `InFlightRequests`. Connecting is a TCP
+//! round trip and an ApiVersions round trip; then requests follow each other, up to
+//! `max.in.flight.requests.per.connection` without response, the next one only when the previous
+//! one is fully written.
+
+use std::collections::VecDeque;
+
+use crate::sim::fact::Node;
+use crate::sim::ids::BrokerIndex;
+use crate::sim::request::{Api, RequestId};
+use crate::sim::time::SimTime;
+use crate::sim::view::ConnectionState;
+
+/// All connections of one client.
+#[derive(Clone, Debug)]
+pub struct Connections {
+    list: Vec<Connection>,
+    brokers: usize,
+}
+
+/// A connection's place: bootstrap addresses first, then brokers.
+pub type Slot = u16;
+
+/// One connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// How far it is.
+    pub state: ConnectionState,
+    /// How often it was made: what belongs to an earlier one is recognised.
+    pub generation: u32,
+    /// Requests without response, oldest first.
+    pub in_flight: VecDeque<InFlight>,
+    /// Disconnects since it was last ready.
+    pub failed_attempts: u32,
+    /// Attempts since it was last ready that ended in the setup timeout.
+    pub setup_failures: u32,
+    /// When it may be made again (milliseconds of the client's clock).
+    pub retry_at_ms: u64,
+    /// When the attempt to make it is given up.
+    pub setup_deadline_ms: u64,
+    /// When the last request is fully written.
+    pub writable_at: SimTime,
+    /// When it was last used.
+    pub used_ms: u64,
+    /// When it was last attempted.
+    pub attempted_ms: u64,
+    /// When the sender last could, and last did, send to it while it had something to send
+    /// (`NodeLatencyStats`).
+    pub latency_stats: (u64, u64),
+}
+
+/// One request without response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// Which.
+    pub request: RequestId,
+    /// Which API.
+    pub api: Api,
+    /// When it was sent, on the client's clock.
+    pub sent_ms: u64,
+}
+
+/// Whether, and from when on, a node may be sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usable {
+    /// Now.
+    Now,
+    /// Not connected, and a connect may start now.
+    Connectable,
+    /// Not before this moment.
+    At(SimTime),
+    /// When a response or a connection comes: nothing to wait for by the clock.
+    Later,
+}
+
+impl Connections {
+    /// No connection yet, in a cluster of so many brokers.
+    pub fn new(brokers: usize) -> Self {
+        let none = Connection {
+            state: ConnectionState::Disconnected,
+            generation: 0,
+            in_flight: VecDeque::new(),
+            failed_attempts: 0,
+            setup_failures: 0,
+            retry_at_ms: 0,
+            setup_deadline_ms: u64::MAX,
+            writable_at: SimTime::ZERO,
+            used_ms: 0,
+            attempted_ms: 0,
+            latency_stats: (0, 0),
+        };
+        Self {
+            list: vec![none; brokers * 2],
+            brokers,
+        }
+    }
+
+    /// All of them, with their places.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Connection)> {
+        self.list
+            .iter()
+            .enumerate()
+            .map(|(slot, connection)| (slot as Slot, connection))
+    }
+
+    /// One of them.
+    pub fn get(&self, slot: Slot) -> &Connection {
+        &self.list[slot as usize]
+    }
+
+    /// One of them, to change it.
+    pub fn get_mut(&mut self, slot: Slot) -> &mut Connection {
+        &mut self.list[slot as usize]
+    }
+
+    /// The connection to a broker from metadata.
+    pub fn slot_of(&self, broker: BrokerIndex) -> Slot {
+        (self.brokers + broker.index()) as Slot
+    }
+
+    /// The connection to a bootstrap address.
+    pub fn bootstrap_slot(&self, broker: BrokerIndex) -> Slot {
+        broker.0
+    }
+
+    /// The machine behind a connection.
+    pub fn broker_of(&self, slot: Slot) -> BrokerIndex {
+        BrokerIndex((slot as usize % self.brokers) as u16)
+    }
+
+    /// The node behind a connection, as metrics and messages name it.
+    pub fn node_of(&self, slot: Slot) -> Node {
+        let broker = self.broker_of(slot);
+        if (slot as usize) < self.brokers {
+            Node::Bootstrap(broker)
+        } else {
+            Node::Broker(broker)
+        }
+    }
+
+    /// Requests without response, over all connections.
+    pub fn in_flight(&self) -> usize {
+        self.list
+            .iter()
+            .map(|connection| connection.in_flight.len())
+            .sum()
+    }
+
+    /// Whether anything may reach this client from outside: responses, or news of a connection.
+    pub fn expects_something(&self) -> bool {
+        self.list
+            .iter()
+            .any(|c| c.state != ConnectionState::Disconnected)
+    }
+}
+
+impl Connection {
+    /// Whether a request may be sent to this node.
+    pub fn usable(&self, in_flight_max: u32, now: SimTime) -> Usable {
+        match self.state {
+            ConnectionState::Ready if self.in_flight.len() >= in_flight_max as usize => {
+                Usable::Later
+            }
+            ConnectionState::Ready if self.writable_at > now => Usable::At(self.writable_at),
+            ConnectionState::Ready => Usable::Now,
+            ConnectionState::Connecting | ConnectionState::CheckingApiVersions => Usable::Later,
+            ConnectionState::Disconnected if self.retry_at_ms > now.as_millis() => {
+                Usable::At(SimTime::from_millis(self.retry_at_ms))
+            }
+            ConnectionState::Disconnected => Usable::Connectable,
+        }
+    }
+
+    /// When the oldest request without response, or the attempt to connect, times out: the first
+    /// moment of the client's clock that is more than the timeout later.
+    pub fn deadline_ms(&self, request_timeout_ms: u64) -> u64 {
+        let setup = match self.state {
+            ConnectionState::Connecting => self.setup_deadline_ms,
+            _ => u64::MAX,
+        };
+        let request = self.in_flight.front().map_or(u64::MAX, |oldest| {
+            oldest.sent_ms.saturating_add(request_timeout_ms + 1)
+        });
+        setup.min(request)
+    }
+}

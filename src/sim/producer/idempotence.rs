@@ -1,0 +1,170 @@
+//! `TransactionManager` of a producer that is idempotent and not transactional: one producer id,
+//! sequences per partition, epochs bumped by the client itself.
+
+use crate::sim::partition::next_sequence;
+use crate::sim::producer::accumulator::{Accumulator, Queue, Sequences};
+use crate::sim::producer::batch::BatchId;
+
+/// The client's producer id and what is to happen to it.
+#[derive(Clone, Debug)]
+pub struct Idempotence {
+    /// How far it is.
+    pub state: ProducerIdState,
+    /// Queues whose in-flight batches are renumbered under a bumped epoch.
+    pub rewrite: Vec<u32>,
+}
+
+/// Whether there is a producer id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProducerIdState {
+    /// `enable.idempotence=false`.
+    Off,
+    /// None yet: no data is sent.
+    Wanted,
+    /// Asked for.
+    Requested,
+    /// Known.
+    Ready {
+        /// The id.
+        producer_id: i64,
+        /// Its epoch.
+        epoch: i16,
+    },
+}
+
+/// Whether a head batch may be drained now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Yes.
+    Open,
+    /// No, and the node's drain pass ends here.
+    Shut,
+}
+
+impl Idempotence {
+    /// The state of a new client.
+    pub fn new(enabled: bool) -> Self {
+        let state = if enabled {
+            ProducerIdState::Wanted
+        } else {
+            ProducerIdState::Off
+        };
+        Self {
+            state,
+            rewrite: Vec::new(),
+        }
+    }
+
+    /// Whether sequences are in use.
+    pub fn is_on(&self) -> bool {
+        self.state != ProducerIdState::Off
+    }
+
+    /// Whether data may leave at all.
+    pub fn lets_data_pass(&self) -> bool {
+        matches!(
+            self.state,
+            ProducerIdState::Off | ProducerIdState::Ready { .. }
+        )
+    }
+
+    /// Producer id and epoch, or (-1, -1).
+    pub fn current(&self) -> (i64, i16) {
+        match self.state {
+            ProducerIdState::Ready { producer_id, epoch } => (producer_id, epoch),
+            _ => (-1, -1),
+        }
+    }
+
+    /// Whether a queue's head may go (`shouldStopDrainBatchesForPartition`).
+    pub fn gate(&self, queue: &Queue, accumulator: &Accumulator, head: BatchId) -> Gate {
+        let ProducerIdState::Ready { producer_id, epoch } = self.state else {
+            return if self.is_on() { Gate::Shut } else { Gate::Open };
+        };
+        let batch = accumulator.batches.get(head);
+        let has_sequence = batch.base_sequence >= 0;
+        let is_stale = queue.sequences.producer_id != (producer_id, epoch);
+        let blocked = if has_sequence {
+            queue.unfinished.front() != Some(&head)
+        } else {
+            (is_stale && !queue.unfinished.is_empty()) || queue.sequences.unresolved.is_some()
+        };
+        if blocked { Gate::Shut } else { Gate::Open }
+    }
+
+    /// Gives a batch its sequence, when it is drained for the first time.
+    pub fn assign(&self, accumulator: &mut Accumulator, id: BatchId) {
+        let ProducerIdState::Ready { producer_id, epoch } = self.state else {
+            return;
+        };
+        let batch = accumulator.batches.get_mut(id);
+        if batch.base_sequence >= 0 {
+            return;
+        }
+        let sequences = &mut accumulator.queues[batch.queue as usize].sequences;
+        if sequences.producer_id != (producer_id, epoch) {
+            *sequences = Sequences {
+                producer_id: (producer_id, epoch),
+                next: 0,
+                last_acked: -1,
+                unresolved: None,
+            };
+        }
+        batch.base_sequence = sequences.next;
+        batch.producer_id = (producer_id, epoch);
+        sequences.next = next_sequence(sequences.next, batch.records as i32);
+    }
+
+    /// Asks for a bumped epoch because of this queue; it happens at the sender's next turn.
+    pub fn request_bump(&mut self, queue: u32) {
+        if self.is_on() && !self.rewrite.contains(&queue) {
+            self.rewrite.push(queue);
+        }
+    }
+
+    /// Bumps the epoch, if asked for, and renumbers in-flight batches from 0; says whether it did.
+    pub fn bump(&mut self, accumulator: &mut Accumulator) -> bool {
+        let ProducerIdState::Ready { producer_id, epoch } = &mut self.state else {
+            return false;
+        };
+        if self.rewrite.is_empty() {
+            return false;
+        }
+        if *epoch == i16::MAX {
+            self.state = ProducerIdState::Wanted;
+            return false;
+        }
+        *epoch += 1;
+        let current = (*producer_id, *epoch);
+        for place in std::mem::take(&mut self.rewrite) {
+            let mut next = 0;
+            for id in accumulator.queues[place as usize].unfinished.clone() {
+                let batch = accumulator.batches.get_mut(id);
+                (batch.base_sequence, batch.producer_id) = (next, current);
+                next = next_sequence(next, batch.records as i32);
+            }
+            accumulator.queues[place as usize].sequences = Sequences {
+                producer_id: current,
+                next,
+                last_acked: -1,
+                unresolved: None,
+            };
+        }
+        true
+    }
+
+    /// Looks at partitions whose last word is open (`maybeResolveSequences`).
+    pub fn resolve(&mut self, accumulator: &mut Accumulator) {
+        for place in 0..accumulator.queues.len() {
+            let queue = &mut accumulator.queues[place];
+            if queue.sequences.unresolved.is_none() || !queue.unfinished.is_empty() {
+                continue;
+            }
+            let is_acked = queue.sequences.next == next_sequence(queue.sequences.last_acked, 1);
+            queue.sequences.unresolved = None;
+            if !is_acked {
+                self.request_bump(place as u32);
+            }
+        }
+    }
+}

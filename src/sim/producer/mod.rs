@@ -1,0 +1,475 @@
+//! One producer: an application process and the Java client inside it.
+//!
+//! Four kinds of methods: getters (`&self`: views and metrics), `on_*` for what the world did,
+//! commands from outside (`pause`, `crash`, …), and [`Producer::run`], its own life up to a limit.
+//!
+//! A producer may live ahead of the others: what it does alone, appending and draining, concerns
+//! nobody before a request reaches a broker. How far it may go is the engine's business.
+
+mod accumulator;
+mod append;
+mod application;
+mod batch;
+mod buffer_pool;
+mod client;
+mod close;
+mod connections;
+mod idempotence;
+mod metadata;
+mod metrics;
+mod network;
+mod partitioner;
+mod responses;
+mod sender;
+mod view;
+
+use std::collections::VecDeque;
+
+use crate::kafka::config::java;
+use crate::kafka::settings::JavaProducerSettings;
+use crate::sim::command::ProducerFault;
+use crate::sim::config::{ClientConfig, Config};
+use crate::sim::context::Context;
+use crate::sim::event::{Event, Message};
+use crate::sim::fact::{Disconnect, Fact, Flow};
+use crate::sim::ids::ProducerIndex;
+use crate::sim::network::Network;
+use crate::sim::producer::append::Route;
+use crate::sim::producer::application::{AppCounts, Application, InHand, Wish};
+use crate::sim::producer::batch::Stage;
+use crate::sim::producer::client::{Client, Closing, Counts, Woken};
+use crate::sim::queue::Rank;
+use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::view::ProcessState;
+
+/// Actions of one producer at one moment: more means that its application is caught in a loop that
+/// takes no time.
+const ACTIONS_AT_ONE_MOMENT_MAX: u32 = 100_000;
+
+/// One producer.
+#[derive(Clone, Debug)]
+pub struct Producer {
+    me: ProducerIndex,
+    rank: Rank,
+    state: ProcessState,
+    settings: JavaProducerSettings,
+    given: Vec<(String, String)>,
+    client: Option<Client>,
+    application: Option<Application>,
+    start: SimTime,
+    incarnation: u16,
+    lookahead: SimSpan,
+    /// The one `Event::Run` that counts, and when it is due.
+    turn: u32,
+    run_at: SimTime,
+    stalled: VecDeque<Message>,
+    next_client: NextClient,
+    earlier: Earlier,
+}
+
+/// Whether another client follows when the present one is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NextClient {
+    None,
+    AfterClose,
+}
+
+/// What earlier clients and processes of this producer did.
+#[derive(Clone, Copy, Debug, Default)]
+struct Earlier {
+    client: Counts,
+    application: AppCounts,
+    abandoned: u64,
+}
+
+impl Producer {
+    /// A producer whose process has not started.
+    pub fn new(config: &Config, network: &Network, me: ProducerIndex) -> Self {
+        let producer = &config.producers[me.index()];
+        let ClientConfig::Java(settings) = &producer.client;
+        Self {
+            me,
+            rank: Rank::producer(config, me),
+            state: ProcessState::NotStarted,
+            settings: (**settings).clone(),
+            given: producer.given.clone(),
+            client: None,
+            application: None,
+            start: producer.start,
+            incarnation: 0,
+            lookahead: network.lookahead(me),
+            turn: 0,
+            run_at: SimTime::NEVER,
+            stalled: VecDeque::new(),
+            next_client: NextClient::None,
+            earlier: Earlier::default(),
+        }
+    }
+
+    /// When it next does something by itself.
+    fn next_at(&self) -> SimTime {
+        match (self.state, &self.client, &self.application) {
+            (ProcessState::NotStarted, ..) => self.start,
+            (ProcessState::Running, Some(client), Some(application)) => {
+                client.wake_at.min(application.next_at())
+            }
+            (ProcessState::Running, None, Some(application)) => application.next_at(),
+            _ => SimTime::NEVER,
+        }
+    }
+
+    /// Sees to it that the producer is run when it next has something to do.
+    pub fn schedule(&mut self, ctx: &mut Context<'_>) {
+        let at = self.next_at().max(ctx.now);
+        self.schedule_at(ctx, at);
+    }
+
+    fn schedule_at(&mut self, ctx: &mut Context<'_>, at: SimTime) {
+        if at == SimTime::NEVER {
+            // Nothing to do until the world acts: an earlier turn must not count either.
+            if self.run_at != SimTime::NEVER {
+                self.turn += 1;
+                self.run_at = SimTime::NEVER;
+            }
+        } else if at != self.run_at {
+            self.turn += 1;
+            self.run_at = at;
+            let event = Event::Run {
+                producer: self.me,
+                turn: self.turn,
+            };
+            ctx.queue
+                .push_numbered(at, Rank::RUN, u64::from(self.me.0), event);
+        }
+    }
+
+    /// Whether this turn is the latest.
+    pub fn is_turn(&self, turn: u32) -> bool {
+        self.turn == turn
+    }
+
+    /// Lives alone from now on: does everything before `limit` (not included) that nobody else can
+    /// notice or disturb, and schedules its next turn.
+    pub fn run(&mut self, ctx: &mut Context<'_>, limit: SimTime) {
+        let global = ctx.now;
+        self.run_at = SimTime::NEVER;
+        let mut repeats = 0;
+        loop {
+            let at = self.next_at().max(ctx.now);
+            let horizon = limit.min(self.horizon(global));
+            if at >= horizon {
+                let next = if at == SimTime::NEVER {
+                    at
+                } else {
+                    at.min(self.horizon(global))
+                };
+                self.schedule_at(ctx, next);
+                break;
+            }
+            repeats = if at == ctx.now { repeats + 1 } else { 0 };
+            ctx.now = at;
+            if repeats > ACTIONS_AT_ONE_MOMENT_MAX {
+                let limit = crate::sim::fact::Limit::EventsAtOneMoment;
+                ctx.fact(self.rank, Fact::LimitReached { limit });
+                self.state = ProcessState::Paused;
+            }
+            self.act(ctx, horizon);
+        }
+        ctx.now = global;
+    }
+
+    /// Nothing that is not known at `global` can reach this producer before this moment.
+    fn horizon(&self, global: SimTime) -> SimTime {
+        match &self.client {
+            Some(client) if client.connections.expects_something() => {
+                // The first moment itself belongs to the producer: what the world does then is
+                // done before it runs.
+                global + self.lookahead.max(SimSpan::from_nanos(1))
+            }
+            _ => SimTime::NEVER,
+        }
+    }
+
+    fn act(&mut self, ctx: &mut Context<'_>, horizon: SimTime) {
+        if self.state == ProcessState::NotStarted {
+            self.start_process(ctx);
+            return;
+        }
+        let Some(application) = &mut self.application else {
+            return;
+        };
+        let Some(client) = &mut self.client else {
+            return;
+        };
+        if client.wake_at <= ctx.now {
+            client.run_sender(ctx);
+        } else {
+            let limit = horizon.min(client.wake_at);
+            application.run(ctx, client, limit);
+        }
+        self.after(ctx);
+    }
+
+    /// Hands the client's news to the application's threads, and grants its wishes.
+    fn after(&mut self, ctx: &mut Context<'_>) {
+        let (Some(client), Some(application)) = (&mut self.client, &mut self.application) else {
+            return;
+        };
+        while !client.woken.is_empty() {
+            for woken in std::mem::take(&mut client.woken) {
+                match woken {
+                    Woken::Memory(waiter) => application.on_memory(ctx, &waiter),
+                    Woken::Metadata => application.on_metadata(ctx, client),
+                    Woken::Completed => application.on_completed(ctx, client),
+                    Woken::Failed {
+                        queue,
+                        records,
+                        payload,
+                    } => {
+                        let queue = &client.accumulator.queues[queue as usize];
+                        let record = InHand {
+                            topic: queue.topic,
+                            route: Route::Partition(queue.number),
+                            payload,
+                            key: None,
+                            await_ack: false,
+                        };
+                        application.on_failed(ctx, &record, records);
+                    }
+                }
+            }
+        }
+        let wish = std::mem::replace(&mut application.wish, Wish::None);
+        let is_closed = client.closing == Closing::Done;
+        match wish {
+            Wish::Exit => self.end_process(ctx, ProcessState::Exited),
+            Wish::NewClient => self.replace_client(ctx),
+            Wish::None if is_closed && self.next_client == NextClient::AfterClose => {
+                self.replace_client(ctx);
+            }
+            Wish::None => {}
+        }
+    }
+
+    fn start_process(&mut self, ctx: &mut Context<'_>) {
+        self.state = ProcessState::Running;
+        let application = Application::new(ctx.config, self.me, ctx.now, self.incarnation);
+        self.application = Some(application);
+        self.start_client(ctx);
+    }
+
+    fn start_client(&mut self, ctx: &mut Context<'_>) {
+        let mut client = Client::new(ctx.config, self.me, self.settings.clone(), self.incarnation);
+        self.incarnation += 1;
+        if let Some(earlier) = self.client.take() {
+            client.follow(&earlier);
+            self.earlier.client.add(earlier.counts);
+        }
+        client.wake_at = ctx.now;
+        let client_id = client.client_id.clone();
+        ctx.fact(
+            self.rank,
+            Fact::ClientStarted {
+                producer: self.me,
+                client_id,
+            },
+        );
+        self.client = Some(client);
+        self.next_client = NextClient::None;
+    }
+
+    /// What the client holds is gone; another one takes its place.
+    fn replace_client(&mut self, ctx: &mut Context<'_>) {
+        self.abandon(ctx);
+        self.start_client(ctx);
+        if let Some(application) = &mut self.application {
+            application.forget_calls(ctx);
+        }
+    }
+
+    /// A message reached this producer.
+    pub fn on_message(&mut self, ctx: &mut Context<'_>, message: Message) {
+        if self.state == ProcessState::Paused {
+            self.stalled.push_back(message);
+            return;
+        }
+        let channel = match message {
+            Message::Response(id) => ctx.requests.get(id).channel,
+            Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
+                channel
+            }
+            _ => return,
+        };
+        let current = self
+            .client
+            .as_mut()
+            .filter(|client| client.is_current(channel));
+        let Some(client) = current else {
+            if let Message::Response(id) = message {
+                ctx.requests.release(id);
+            }
+            return;
+        };
+        match message {
+            Message::Response(id) => client.on_response(ctx, id),
+            Message::Accepted(_) => client.on_accepted(ctx, channel.slot),
+            Message::Refused(_) => client.disconnect(ctx, channel.slot, Disconnect::Refused),
+            Message::Reset(_) => client.disconnect(ctx, channel.slot, Disconnect::Reset),
+            _ => {}
+        }
+        client.run_sender(ctx);
+        self.after(ctx);
+        let next = self.next_at();
+        if next < self.run_at {
+            self.schedule_at(ctx, next.max(ctx.now));
+        }
+    }
+
+    /// Something happens to the process.
+    pub fn on_fault(
+        &mut self,
+        ctx: &mut Context<'_>,
+        fault: ProducerFault,
+    ) -> Result<(), &'static str> {
+        match (fault, self.state) {
+            (ProducerFault::Pause, ProcessState::Running) => self.state = ProcessState::Paused,
+            (ProducerFault::Pause, _) => return Err("the producer is not running"),
+            (ProducerFault::Resume, ProcessState::Paused) => self.resume(ctx),
+            (ProducerFault::Resume, _) => return Err("the producer is not paused"),
+            (_, ProcessState::NotStarted) => return Err("the producer has not started yet"),
+            (ProducerFault::Crash, ProcessState::Exited) => {
+                return Err("the producer's process is gone already");
+            }
+            (ProducerFault::Crash, _) => self.end_process(ctx, ProcessState::Exited),
+            (ProducerFault::Restart, state) => {
+                if state != ProcessState::Exited {
+                    self.end_process(ctx, ProcessState::Exited);
+                }
+                self.start_process(ctx);
+            }
+        }
+        self.schedule(ctx);
+        Ok(())
+    }
+
+    fn resume(&mut self, ctx: &mut Context<'_>) {
+        self.state = ProcessState::Running;
+        for message in std::mem::take(&mut self.stalled) {
+            self.on_message(ctx, message);
+        }
+        if let Some(client) = &mut self.client {
+            client.run_sender(ctx);
+        }
+        self.after(ctx);
+    }
+
+    /// Another rate for all loads.
+    pub fn set_rate(
+        &mut self,
+        ctx: &mut Context<'_>,
+        micro_records_per_second: u64,
+    ) -> Result<(), &'static str> {
+        let application = self
+            .application
+            .as_mut()
+            .ok_or("the producer is not running")?;
+        application.set_rate(micro_records_per_second, ctx.now);
+        self.schedule(ctx);
+        Ok(())
+    }
+
+    /// One client configuration changes: the application closes its client and makes another.
+    pub fn set_client(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (key, value): (&str, &str),
+    ) -> Result<(), &'static str> {
+        let mut given = self.given.clone();
+        given.retain(|(known, _)| known != key);
+        given.push((key.to_string(), value.to_string()));
+        let Ok((settings, _)) = java::validate(self.settings.version, &given) else {
+            return Err("the client refuses this configuration");
+        };
+        (self.settings, self.given) = (settings, given);
+        if self.state == ProcessState::Running
+            && let Some(client) = &mut self.client
+        {
+            self.next_client = NextClient::AfterClose;
+            client.close(ctx);
+            if let Some(application) = &mut self.application {
+                application.wait_for_new_client(ctx);
+            }
+            client.run_sender(ctx);
+            self.after(ctx);
+        }
+        self.schedule(ctx);
+        Ok(())
+    }
+
+    /// The process ends without `flush()` or `close()`.
+    fn end_process(&mut self, ctx: &mut Context<'_>, state: ProcessState) {
+        let records_lost = self.abandon(ctx);
+        if let Some(application) = self.application.take() {
+            self.earlier.application.add(application.counts_at(ctx.now));
+        }
+        self.state = state;
+        for message in std::mem::take(&mut self.stalled) {
+            if let Message::Response(id) = message {
+                ctx.requests.release(id);
+            }
+        }
+        ctx.fact(
+            self.rank,
+            Fact::ApplicationExited {
+                producer: self.me,
+                records_lost,
+            },
+        );
+    }
+
+    /// What the client holds is lost; its sockets close.
+    fn abandon(&mut self, ctx: &mut Context<'_>) -> u64 {
+        let Some(client) = &mut self.client else {
+            return 0;
+        };
+        let mut lost = 0;
+        let held = client
+            .accumulator
+            .batches
+            .iter()
+            .filter(|b| b.stage != Stage::ExpiredInFlight);
+        for batch in held {
+            lost += u64::from(batch.records);
+            let partition = client.accumulator.queues[batch.queue as usize].partition;
+            let (producer, first_ordinal) = (self.me, batch.first_ordinal);
+            let records = batch.records;
+            ctx.flow(
+                self.rank,
+                Flow::Abandoned {
+                    producer,
+                    partition,
+                    first_ordinal,
+                    records,
+                },
+            );
+        }
+        client.hang_up(ctx);
+        self.earlier.abandoned += lost;
+        lost
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.acked += other.acked;
+        self.failed += other.failed;
+    }
+}
+
+impl AppCounts {
+    fn add(&mut self, other: Self) {
+        self.refused += other.refused;
+        self.memory_wait += other.memory_wait;
+    }
+}

@@ -1,0 +1,371 @@
+//! `NetworkClient`: connecting, sending, disconnects, timeouts, metadata requests, rebootstrap.
+
+use crate::kafka::error::ErrorCode;
+use crate::kafka::settings::RecoveryStrategy;
+use crate::kafka::wire::{
+    api_versions_request_bytes, init_producer_id_request_bytes, metadata_request_bytes,
+};
+use crate::sim::context::Context;
+use crate::sim::event::{Channel, Event, Message};
+use crate::sim::fact::{Disconnect, Fact};
+use crate::sim::network::Way;
+use crate::sim::producer::client::{Client, Closing, Woken};
+use crate::sim::producer::connections::{InFlight, Slot, Usable};
+use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::request::{Api, RequestId};
+use crate::sim::time::SimTime;
+use crate::sim::view::ConnectionState;
+
+/// Bytes of a TCP segment without payload.
+const SEGMENT_BYTES: u32 = 40;
+
+/// What `leastLoadedNode` found.
+enum LeastLoaded {
+    /// A node to send to, or to connect to.
+    Node(Slot),
+    /// Only connections under way, or busy ones.
+    Wait,
+    /// Every known node is disconnected and in backoff.
+    Nobody,
+}
+
+impl Client {
+    /// Starts to connect.
+    pub(super) fn connect(&mut self, ctx: &mut Context<'_>, slot: Slot) {
+        let now_ms = ctx.now.as_millis();
+        let draw = self.draws.reconnect.bits32();
+        let connection = self.connections.get_mut(slot);
+        connection.state = ConnectionState::Connecting;
+        connection.generation += 1;
+        connection.attempted_ms = now_ms;
+        connection.used_ms = now_ms;
+        let failures = connection.setup_failures;
+        let timeout = self.settings.connection_setup_timeout;
+        connection.setup_deadline_ms = timeout.map_or(u64::MAX, |timeout| {
+            now_ms.saturating_add(timeout.backoff_ms(failures, draw) + 1)
+        });
+        let generation = connection.generation;
+        let channel = Channel {
+            producer: self.me,
+            slot,
+            generation,
+        };
+        self.metrics.connection_opened(now_ms);
+        self.emit(ctx, slot, Message::Connect(channel), SEGMENT_BYTES);
+    }
+
+    /// Opens a request on a connection; its parts are still to come.
+    pub(super) fn open_request(
+        &mut self,
+        ctx: &mut Context<'_>,
+        slot: Slot,
+        api: Api,
+    ) -> RequestId {
+        let generation = self.connections.get(slot).generation;
+        let channel = Channel {
+            producer: self.me,
+            slot,
+            generation,
+        };
+        ctx.requests
+            .open(channel, self.connections.broker_of(slot), api, ctx.now)
+    }
+
+    /// Puts a request on the wire.
+    pub(super) fn transmit(
+        &mut self,
+        ctx: &mut Context<'_>,
+        slot: Slot,
+        id: RequestId,
+        bytes: u32,
+    ) {
+        let now_ms = ctx.now.as_millis();
+        let request = ctx.requests.get_mut(id);
+        request.bytes = bytes;
+        let api = request.api;
+        let written = self.emit(ctx, slot, Message::Request(id), bytes);
+        self.metrics.request_sent(slot as usize, bytes, now_ms);
+        let connection = self.connections.get_mut(slot);
+        connection.writable_at = written;
+        connection.used_ms = now_ms;
+        connection.in_flight.push_back(InFlight {
+            request: id,
+            api,
+            sent_ms: now_ms,
+        });
+    }
+
+    fn emit(&mut self, ctx: &mut Context<'_>, slot: Slot, message: Message, bytes: u32) -> SimTime {
+        let link = ctx
+            .network
+            .client(self.me, self.connections.broker_of(slot));
+        let transit = ctx.network.transmit(link, Way::Forth, ctx.now, bytes);
+        ctx.queue
+            .push(transit.arrives, self.rank, Event::Deliver(message));
+        transit.written
+    }
+
+    /// TCP stands: ApiVersions follows.
+    pub fn on_accepted(&mut self, ctx: &mut Context<'_>, slot: Slot) {
+        if self.connections.get(slot).state != ConnectionState::Connecting {
+            return;
+        }
+        self.connections.get_mut(slot).state = ConnectionState::CheckingApiVersions;
+        let id = self.open_request(ctx, slot, Api::ApiVersions);
+        let bytes = api_versions_request_bytes(self.client_id.len() as u32);
+        self.transmit(ctx, slot, id, bytes);
+    }
+
+    /// ApiVersions answered: the connection may be used.
+    pub(super) fn on_ready(&mut self, ctx: &mut Context<'_>, slot: Slot) {
+        let connection = self.connections.get_mut(slot);
+        connection.state = ConnectionState::Ready;
+        (connection.failed_attempts, connection.setup_failures) = (0, 0);
+        let node = self.connections.node_of(slot);
+        ctx.fact(
+            self.rank,
+            Fact::Connected {
+                producer: self.me,
+                node,
+            },
+        );
+    }
+
+    /// A connection is gone: its requests fail, metadata is suspect, backoff begins.
+    pub fn disconnect(&mut self, ctx: &mut Context<'_>, slot: Slot, why: Disconnect) {
+        let now_ms = ctx.now.as_millis();
+        let draw = self.draws.reconnect.bits32();
+        let backoff = self.settings.reconnect_backoff;
+        let node = self.connections.node_of(slot);
+        let connection = self.connections.get_mut(slot);
+        let was_connecting = connection.state == ConnectionState::Connecting;
+        connection.state = ConnectionState::Disconnected;
+        connection.retry_at_ms = now_ms + backoff.backoff_ms(connection.failed_attempts, draw);
+        connection.failed_attempts = connection.failed_attempts.saturating_add(1);
+        if was_connecting && why == Disconnect::SetupTimeout {
+            connection.setup_failures = connection.setup_failures.saturating_add(1);
+        }
+        let generation = connection.generation;
+        let in_flight = std::mem::take(&mut connection.in_flight);
+        self.metrics.connection_closed(now_ms);
+        let is_own_doing = !matches!(why, Disconnect::Reset | Disconnect::Refused);
+        if is_own_doing {
+            let channel = Channel {
+                producer: self.me,
+                slot,
+                generation,
+            };
+            self.emit(ctx, slot, Message::Closed(channel), SEGMENT_BYTES);
+        }
+        ctx.fact(
+            self.rank,
+            Fact::Disconnected {
+                producer: self.me,
+                node,
+                why,
+            },
+        );
+        let error = match why {
+            Disconnect::RequestTimeout => ErrorCode::RequestTimedOut,
+            _ => ErrorCode::NetworkException,
+        };
+        for sent in in_flight {
+            self.give_up_request(ctx, sent, error);
+        }
+        if why != Disconnect::Idle && why != Disconnect::Local {
+            self.metadata.request_update();
+        }
+    }
+
+    fn give_up_request(&mut self, ctx: &mut Context<'_>, sent: InFlight, error: ErrorCode) {
+        match sent.api {
+            Api::Produce => self.lose_produce(ctx, sent.request, error),
+            Api::Metadata => self.fail_metadata_update(ctx),
+            Api::InitProducerId => self.idempotence.state = ProducerIdState::Wanted,
+            Api::ApiVersions => {}
+        }
+        ctx.requests.release(sent.request);
+    }
+
+    fn fail_metadata_update(&mut self, ctx: &Context<'_>) {
+        let backoff = self.settings.retry_backoff;
+        self.metadata
+            .fail_update(ctx.now.as_millis(), backoff, &mut self.draws.retry_backoff);
+    }
+
+    /// Requests and connection attempts that took too long, connections that idle too long.
+    pub(super) fn time_out(&mut self, ctx: &mut Context<'_>) {
+        let now_ms = ctx.now.as_millis();
+        let timeout_ms = self.settings.request_timeout_ms;
+        let idle_ms = self.settings.connections_max_idle_ms;
+        for slot in 0..self.led_by.len() as Slot * 2 {
+            let connection = self.connections.get(slot);
+            let is_connecting = connection.state == ConnectionState::Connecting;
+            if connection.deadline_ms(timeout_ms) <= now_ms {
+                let why = if is_connecting {
+                    Disconnect::SetupTimeout
+                } else {
+                    Disconnect::RequestTimeout
+                };
+                self.disconnect(ctx, slot, why);
+            } else if connection.state == ConnectionState::Ready
+                && connection.in_flight.is_empty()
+                && connection.used_ms.saturating_add(idle_ms) <= now_ms
+            {
+                self.disconnect(ctx, slot, Disconnect::Idle);
+            }
+        }
+    }
+
+    /// Sends a metadata request if one is due and somebody can take it; goes back to the bootstrap
+    /// addresses if nobody can.
+    pub(super) fn update_metadata(&mut self, ctx: &mut Context<'_>) {
+        let now_ms = ctx.now.as_millis();
+        if self.metadata.due_ms(&self.settings.metadata) > now_ms {
+            return;
+        }
+        let rebootstraps = self.settings.metadata.recovery == RecoveryStrategy::Rebootstrap;
+        if rebootstraps
+            && self
+                .metadata
+                .must_rebootstrap(&self.settings.metadata, now_ms)
+        {
+            self.rebootstrap(ctx);
+        }
+        let mut found = self.least_loaded_node(ctx);
+        if matches!(found, LeastLoaded::Nobody) && rebootstraps && !self.metadata.nodes.is_empty() {
+            self.rebootstrap(ctx);
+            found = self.least_loaded_node(ctx);
+        }
+        let LeastLoaded::Node(slot) = found else {
+            if matches!(found, LeastLoaded::Nobody) {
+                let retry_ms = now_ms + self.settings.reconnect_backoff.initial_ms.max(1);
+                self.wake_at = self.wake_at.min(SimTime::from_millis(retry_ms));
+            }
+            return;
+        };
+        match self
+            .connections
+            .get(slot)
+            .usable(self.settings.max_in_flight, ctx.now)
+        {
+            Usable::Now => self.send_metadata_request(ctx, slot),
+            Usable::Connectable => self.connect(ctx, slot),
+            Usable::At(at) => self.wake_at = self.wake_at.min(at),
+            Usable::Later => {}
+        }
+    }
+
+    fn send_metadata_request(&mut self, ctx: &mut Context<'_>, slot: Slot) {
+        let now_ms = ctx.now.as_millis();
+        let topics = self.metadata.begin_update(now_ms, &self.settings.metadata);
+        let name_bytes: Vec<_> = topics
+            .iter()
+            .map(|t| ctx.config.topics[t.index()].name.len() as u32)
+            .collect();
+        let id = self.open_request(ctx, slot, Api::Metadata);
+        ctx.requests.get_mut(id).topics.extend(topics);
+        let bytes = metadata_request_bytes(self.client_id.len() as u32, &name_bytes);
+        self.transmit(ctx, slot, id, bytes);
+    }
+
+    /// Asks for a producer id, which comes before any data.
+    pub(super) fn init_producer_id(&mut self, ctx: &mut Context<'_>) {
+        if self.idempotence.state != ProducerIdState::Wanted {
+            return;
+        }
+        let LeastLoaded::Node(slot) = self.least_loaded_node(ctx) else {
+            return;
+        };
+        match self
+            .connections
+            .get(slot)
+            .usable(self.settings.max_in_flight, ctx.now)
+        {
+            Usable::Now => {
+                let id = self.open_request(ctx, slot, Api::InitProducerId);
+                let client_id_bytes = self.client_id.len() as u32;
+                let bytes = init_producer_id_request_bytes(client_id_bytes, None);
+                self.transmit(ctx, slot, id, bytes);
+                self.idempotence.state = ProducerIdState::Requested;
+            }
+            Usable::Connectable => self.connect(ctx, slot),
+            Usable::At(at) => self.wake_at = self.wake_at.min(at),
+            Usable::Later => {}
+        }
+    }
+
+    /// `leastLoadedNode`: from a random start, a ready node with nothing in flight; else the one
+    /// with the fewest; else one that connects; else the one whose last attempt is oldest.
+    fn least_loaded_node(&mut self, ctx: &Context<'_>) -> LeastLoaded {
+        let slots: Vec<Slot> = if self.metadata.nodes.is_empty() {
+            (0..self.led_by.len() as Slot).collect()
+        } else {
+            self.metadata
+                .nodes
+                .iter()
+                .map(|&broker| self.connections.slot_of(broker))
+                .collect()
+        };
+        let start = self.draws.least_loaded_node.below(slots.len() as u64) as usize;
+        let max_in_flight = self.settings.max_in_flight as usize;
+        let (mut fewest, mut connecting, mut oldest) = (None, false, None);
+        for step in 0..slots.len() {
+            let slot = slots[(start + step) % slots.len()];
+            let connection = self.connections.get(slot);
+            match connection.state {
+                ConnectionState::Ready if connection.in_flight.len() < max_in_flight => {
+                    let load = connection.in_flight.len();
+                    if fewest.is_none_or(|(least, _)| load < least) {
+                        fewest = Some((load, slot));
+                    }
+                }
+                ConnectionState::Ready => connecting = true,
+                ConnectionState::Connecting | ConnectionState::CheckingApiVersions => {
+                    connecting = true;
+                }
+                ConnectionState::Disconnected => {
+                    let may = connection.retry_at_ms <= ctx.now.as_millis();
+                    let attempted = connection.attempted_ms;
+                    if may && oldest.is_none_or(|(least, _)| attempted < least) {
+                        oldest = Some((attempted, slot));
+                    }
+                }
+            }
+        }
+        match (fewest, connecting, oldest) {
+            (Some((_, slot)), _, _) => LeastLoaded::Node(slot),
+            (None, true, _) => LeastLoaded::Wait,
+            (None, false, Some((_, slot))) => LeastLoaded::Node(slot),
+            (None, false, None) => LeastLoaded::Nobody,
+        }
+    }
+
+    /// Forgets brokers and topics, and starts from `bootstrap.servers` again.
+    fn rebootstrap(&mut self, ctx: &mut Context<'_>) {
+        for slot in 0..self.led_by.len() as Slot * 2 {
+            if self.connections.get(slot).state != ConnectionState::Disconnected {
+                self.disconnect(ctx, slot, Disconnect::Local);
+            }
+        }
+        self.metadata.rebootstrap();
+        for queue in &mut self.accumulator.queues {
+            queue.leader = None;
+        }
+        self.sort_by_leader();
+        self.woken.push(Woken::Metadata);
+        ctx.fact(self.rank, Fact::Rebootstrapped { producer: self.me });
+    }
+
+    /// The client ends: connections close.
+    pub(super) fn end(&mut self, ctx: &mut Context<'_>) {
+        self.closing = Closing::Done;
+        for slot in 0..self.led_by.len() as Slot * 2 {
+            if self.connections.get(slot).state != ConnectionState::Disconnected {
+                self.disconnect(ctx, slot, Disconnect::Local);
+            }
+        }
+        self.woken.push(Woken::Completed);
+        ctx.fact(self.rank, Fact::ClientClosed { producer: self.me });
+    }
+}

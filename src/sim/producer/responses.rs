@@ -1,0 +1,285 @@
+//! What comes back: responses to every kind of request, and requests whose connection is gone.
+//!
+//! Source: `Sender.handleProduceResponse`, `completeBatch`, `canRetry`, `TransactionManager`.
+
+use crate::kafka::error::ErrorCode;
+use crate::sim::context::Context;
+use crate::sim::event::Channel;
+use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
+use crate::sim::producer::batch::{BatchId, Stage};
+use crate::sim::producer::client::{Client, Woken};
+use crate::sim::producer::connections::Slot;
+use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::producer::metadata::News;
+use crate::sim::request::{Api, Part, RequestId};
+use crate::sim::view::ConnectionState;
+
+/// A response to a produce request of one partition, with its frame: what byte counters take any
+/// response for.
+const RESPONSE_BYTES: u32 = 66;
+
+impl Client {
+    /// Whether something belongs to the present connection of its slot.
+    pub fn is_current(&self, channel: Channel) -> bool {
+        let connection = self.connections.get(channel.slot);
+        connection.generation == channel.generation
+            && connection.state != ConnectionState::Disconnected
+    }
+
+    /// A response arrived on a present connection. Both holders of the request let go.
+    pub fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        let now_ms = ctx.now.as_millis();
+        let (channel, api) = {
+            let request = ctx.requests.get(id);
+            (request.channel, request.api)
+        };
+        let connection = self.connections.get_mut(channel.slot);
+        connection.used_ms = now_ms;
+        let sent = connection.in_flight.pop_front();
+        assert!(
+            sent.is_some_and(|sent| sent.request == id),
+            "responses come in order of requests"
+        );
+        self.metrics
+            .response_received(channel.slot as usize, RESPONSE_BYTES, now_ms);
+        match api {
+            Api::ApiVersions => self.on_ready(ctx, channel.slot),
+            Api::Metadata => self.on_metadata(ctx, id),
+            Api::InitProducerId => self.on_producer_id(ctx, id),
+            Api::Produce => {
+                let latency_ms = sent.map_or(0, |sent| now_ms.saturating_sub(sent.sent_ms));
+                self.metrics
+                    .produce_latency(channel.slot as usize, latency_ms, now_ms);
+                self.complete_produce(ctx, id);
+            }
+        }
+        ctx.requests.release(id);
+        ctx.requests.release(id);
+    }
+
+    fn on_producer_id(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        let (producer_id, epoch) = ctx.requests.get(id).producer_id;
+        self.idempotence.state = ProducerIdState::Ready { producer_id, epoch };
+        let producer = self.me;
+        ctx.fact(
+            self.rank,
+            Fact::ProducerIdAssigned {
+                producer,
+                producer_id,
+                epoch,
+            },
+        );
+    }
+
+    /// Metadata replaces what was known, partition by partition where it is not older.
+    fn on_metadata(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        let request = ctx.requests.get(id);
+        let Some(image) = request.image.clone() else {
+            return;
+        };
+        let topics = request.topics.clone();
+        let mut news = News::Nothing;
+        let mut wants_another = false;
+        for &topic in &topics {
+            let known = image.topic(topic);
+            if known.partitions == 0 {
+                wants_another = true;
+                continue;
+            }
+            if self.metadata.partitions(topic).is_none() {
+                news = News::Newer;
+            }
+            self.learn_partitions(topic, known.first, known.partitions);
+            for place in self.metadata.topic(topic).queues.clone() {
+                let queue = &mut self.accumulator.queues[place as usize];
+                let state = image.partition(queue.partition);
+                if state.epoch < queue.leader_epoch {
+                    continue;
+                }
+                let is_newer = state.epoch > queue.leader_epoch;
+                (queue.leader, queue.leader_epoch) = (state.leader, state.epoch);
+                wants_another |= state.leader.is_none();
+                if is_newer {
+                    news = News::Newer;
+                    self.skip_backoff(place);
+                }
+            }
+        }
+        let unfenced = (0_u16..)
+            .zip(&image.unfenced)
+            .filter(|(_, unfenced)| **unfenced);
+        self.metadata.nodes = unfenced
+            .map(|(b, _)| crate::sim::ids::BrokerIndex(b))
+            .collect();
+        self.sort_by_leader();
+        let backoff = self.settings.retry_backoff;
+        let moment = (news, ctx.now.as_millis());
+        self.metadata
+            .end_update(moment, &topics, backoff, &mut self.draws.retry_backoff);
+        if wants_another {
+            self.metadata.request_update();
+        }
+        self.woken.push(Woken::Metadata);
+        if news == News::Newer {
+            let topics = self.metadata.topics_known();
+            ctx.fact(
+                self.rank,
+                Fact::MetadataUpdated {
+                    producer: self.me,
+                    topics,
+                },
+            );
+        }
+    }
+
+    /// KIP-951: a retried batch goes at once to a leader that is newer than its last attempt.
+    fn skip_backoff(&mut self, place: u32) {
+        if !self.settings.version.skips_backoff_for_new_leaders() {
+            return;
+        }
+        for &id in &self.accumulator.queues[place as usize].deque {
+            self.accumulator.batches.get_mut(id).backoff_ms = 0;
+        }
+    }
+
+    /// Every batch of a produce request gets its answer.
+    pub(super) fn complete_produce(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        let parts = std::mem::take(&mut ctx.requests.get_mut(id).parts);
+        let slot = ctx.requests.get(id).channel.slot;
+        for part in &parts {
+            self.unmute(part.batch);
+            match part.error {
+                None => self.succeed(ctx, id, part),
+                Some(error) => self.on_error(ctx, part.batch, error, slot),
+            }
+        }
+        ctx.requests.get_mut(id).parts = parts;
+    }
+
+    /// A produce request will never be answered: its connection is gone.
+    pub(super) fn lose_produce(&mut self, ctx: &mut Context<'_>, id: RequestId, error: ErrorCode) {
+        let slot = ctx.requests.get(id).channel.slot;
+        // The broker may still work on the request: its parts stay there.
+        let batches: Vec<BatchId> = ctx.requests.get(id).parts.iter().map(|p| p.batch).collect();
+        for batch in batches {
+            self.unmute(batch);
+            self.on_error(ctx, batch, error, slot);
+        }
+    }
+
+    fn unmute(&mut self, batch: BatchId) {
+        let place = self.accumulator.batches.get(batch).queue;
+        self.accumulator.queues[place as usize].is_muted = false;
+    }
+
+    fn succeed(&mut self, ctx: &mut Context<'_>, request: RequestId, part: &Part) {
+        let batch = self.accumulator.batches.get(part.batch);
+        let (created, drained, stage) = (batch.created, batch.drained, batch.stage);
+        let queue = &mut self.accumulator.queues[batch.queue as usize];
+        if batch.base_sequence >= 0 && queue.sequences.producer_id == batch.producer_id {
+            let last =
+                crate::sim::partition::next_sequence(batch.base_sequence, batch.records as i32 - 1);
+            queue.sequences.last_acked = queue.sequences.last_acked.max(last);
+        }
+        if stage == Stage::ExpiredInFlight {
+            self.release_expired(ctx, part.batch);
+            return;
+        }
+        self.counts.acked += u64::from(part.records);
+        let request = ctx.requests.get(request);
+        let acknowledged = Acknowledged {
+            producer: self.me,
+            partition: part.partition,
+            first_ordinal: part.first_ordinal,
+            records: part.records,
+            bytes: part.bytes,
+            created,
+            drained,
+            arrived: request.arrived.max(drained),
+            appended: request.appended.max(drained),
+            answered: request.answered.max(drained),
+            at: ctx.now,
+        };
+        ctx.flow(self.rank, Flow::Acknowledged(acknowledged));
+        self.accumulator.finish(part.batch);
+        self.woken.push(Woken::Completed);
+        self.release(part.batch, ctx.now);
+    }
+
+    /// A batch that was failed while on the wire gets its answer: only its memory matters.
+    fn release_expired(&mut self, ctx: &mut Context<'_>, id: BatchId) {
+        if self.settings.version.keeps_memory_of_expired_requests() {
+            self.free_memory(id, ctx.now);
+        }
+        self.accumulator.batches.close(id);
+    }
+
+    /// A batch came back with an error: it is sent again, or fails.
+    fn on_error(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode, slot: Slot) {
+        if self.accumulator.batches.get(id).stage == Stage::ExpiredInFlight {
+            self.release_expired(ctx, id);
+            return;
+        }
+        if error.is_invalid_metadata() {
+            self.metadata.request_update();
+        }
+        if self.may_retry(ctx, id, error) {
+            self.retry(ctx, id, error);
+            return;
+        }
+        let batch = self.accumulator.batches.get(id);
+        let (place, had_retries) = (batch.queue, batch.attempts < self.settings.retries);
+        let adjusts = had_retries && self.idempotence.is_on();
+        let node = match self.connections.node_of(slot) {
+            Node::Bootstrap(broker) => -1 - i32::from(broker.0),
+            Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,
+        };
+        let text = Self::text_of(error, node);
+        self.fail_batch(ctx, id, error.exception(), text);
+        self.release(id, ctx.now);
+        if adjusts {
+            self.idempotence.request_bump(place);
+        }
+    }
+
+    fn may_retry(&mut self, ctx: &Context<'_>, id: BatchId, error: ErrorCode) -> bool {
+        let now_ms = ctx.now.as_millis();
+        let batch = self.accumulator.batches.get(id);
+        let in_time = batch.age_ms(now_ms) < self.settings.delivery_timeout_ms;
+        if !in_time || batch.attempts >= self.settings.retries {
+            return false;
+        }
+        if !self.idempotence.is_on() || error != ErrorCode::OutOfOrderSequenceNumber {
+            return error.is_retriable();
+        }
+        // An earlier batch that is still to come will fix it; else the client bumps its epoch.
+        let sequences = self.accumulator.queues[batch.queue as usize].sequences;
+        let follows =
+            batch.base_sequence == crate::sim::partition::next_sequence(sequences.last_acked, 1);
+        if sequences.unresolved.is_none() && follows {
+            self.idempotence.request_bump(batch.queue);
+        }
+        true
+    }
+
+    fn retry(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode) {
+        let now_ms = ctx.now.as_millis();
+        let draw = self.draws.retry_backoff.bits32();
+        let attempts = self.accumulator.batches.get(id).attempts;
+        let backoff_ms = self.settings.retry_backoff.backoff_ms(attempts, draw);
+        self.accumulator.reenqueue(id, now_ms, backoff_ms);
+        let batch = self.accumulator.batches.get(id);
+        let queue = &self.accumulator.queues[batch.queue as usize];
+        self.metrics
+            .batch_retried(queue.topic.index(), batch.records, now_ms);
+        let (partition, records, attempts) = (queue.partition, batch.records, batch.attempts);
+        let fact = Fact::BatchRetried {
+            producer: self.me,
+            partition,
+            records,
+            attempts,
+            error,
+        };
+        ctx.fact(self.rank, fact);
+    }
+}

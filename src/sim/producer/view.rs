@@ -1,0 +1,284 @@
+//! What a producer looks like from outside. Nothing here changes anything.
+
+use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::sim::config::{Config, Pacing};
+use crate::sim::fact::Node;
+use crate::sim::ids::{PartitionIndex, TopicIndex};
+use crate::sim::network::Network;
+use crate::sim::producer::Producer;
+use crate::sim::producer::application::{Application, Thread, Waiting};
+use crate::sim::producer::batch::Stage;
+use crate::sim::producer::client::Client;
+use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::time::SimTime;
+use crate::sim::view::{
+    BufferView, ConnectionState, ConnectionView, KeyCount, ProcessState, ProducerTotals,
+    ProducerView, ThreadState, ThreadView,
+};
+
+impl Producer {
+    /// Everything at once.
+    pub fn view(&self, network: &Network, now: SimTime) -> ProducerView {
+        let client = self.live_client();
+        let application = self.application.as_ref();
+        ProducerView {
+            index: self.me,
+            state: self.state,
+            buffer: client.map(|client| client.buffer(now)).unwrap_or_default(),
+            threads: application
+                .map(|app| app.threads_at(now))
+                .unwrap_or_default(),
+            connections: client
+                .map(|client| client.connection_views(network))
+                .unwrap_or_default(),
+            producer_id: client.and_then(Client::producer_id),
+            topics_known: client.map_or(0, |client| client.metadata.topics_known()),
+            rate_asked: application.map_or(0.0, |app| app.rate_asked(now)),
+            totals: self.totals(now),
+        }
+    }
+
+    /// The client, while its process exists.
+    fn live_client(&self) -> Option<&Client> {
+        self.client
+            .as_ref()
+            .filter(|_| self.state != ProcessState::Exited)
+    }
+
+    /// Counts since the start of the run.
+    pub fn totals(&self, now: SimTime) -> ProducerTotals {
+        let mut client = self.earlier.client;
+        if let Some(present) = &self.client {
+            client.add(present.counts);
+        }
+        let mut application = self.earlier.application;
+        if let Some(present) = &self.application {
+            application.add(present.counts_at(now));
+        }
+        ProducerTotals {
+            records_sent: client.sent,
+            records_acked: client.acked,
+            records_failed: client.failed,
+            records_refused: application.refused,
+            records_abandoned: self.earlier.abandoned,
+            true_wait: application.memory_wait,
+        }
+    }
+
+    /// A metric as the client would report it now.
+    pub fn metric(&self, metric: ProducerMetric, now: SimTime) -> Option<f64> {
+        self.live_client()?.metric(metric, now)
+    }
+
+    /// `bufferpool-wait-ratio` as it would read if all waits ended now.
+    pub fn true_wait_ratio(&self, now: SimTime) -> Option<f64> {
+        let client = self.client.as_ref()?;
+        let unfinished: u64 = client
+            .pool
+            .waiters()
+            .map(|waiter| now.since(waiter.recorded).as_nanos())
+            .sum();
+        client.metrics.true_wait_ratio(unfinished, now.as_millis())
+    }
+
+    /// A metric of one topic.
+    pub fn topic_metric(
+        &self,
+        topic: TopicIndex,
+        metric: ProducerTopicMetric,
+        now: SimTime,
+    ) -> Option<f64> {
+        self.client
+            .as_ref()?
+            .metrics
+            .read_topic(topic.index(), metric, now.as_millis())
+    }
+
+    /// A metric of one connection.
+    pub fn node_metric(&self, node: Node, metric: ProducerNodeMetric, now: SimTime) -> Option<f64> {
+        let client = self.client.as_ref()?;
+        let slot = match node {
+            Node::Bootstrap(broker) => client.connections.bootstrap_slot(broker),
+            Node::Broker(broker) => client.connections.slot_of(broker),
+        };
+        client
+            .metrics
+            .read_node(slot as usize, metric, now.as_millis())
+    }
+
+    /// Batches and bytes for each partition, in flight included, added to `sums`.
+    pub fn add_queued(&self, sums: &mut [(u32, u64)]) {
+        let Some(client) = &self.client else { return };
+        for batch in client.accumulator.batches.iter() {
+            let partition = client.accumulator.queues[batch.queue as usize].partition;
+            let (batches, bytes) = &mut sums[partition.index()];
+            *batches += 1;
+            *bytes += u64::from(batch.written);
+        }
+    }
+
+    /// Batches and bytes for one partition, in flight included.
+    pub fn queued(&self, partition: PartitionIndex) -> (u32, u64) {
+        let Some(client) = &self.client else {
+            return (0, 0);
+        };
+        let batches = &client.accumulator.batches;
+        let Some(queue) = client
+            .accumulator
+            .queues
+            .iter()
+            .find(|q| q.partition == partition)
+        else {
+            return (0, 0);
+        };
+        let on_wire = queue
+            .unfinished
+            .iter()
+            .filter(|&&id| batches.get(id).stage == Stage::InFlight);
+        on_wire
+            .chain(&queue.deque)
+            .fold((0, 0), |(count, bytes), &id| {
+                (count + 1, bytes + u64::from(batches.get(id).written))
+            })
+    }
+
+    /// How often each key of a topic was sent, hottest first, at most so many.
+    pub fn key_counts(&self, config: &Config, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
+        let (Some(client), Some(application)) = (&self.client, &self.application) else {
+            return Vec::new();
+        };
+        let Some(queues) = client.metadata.partitions(topic) else {
+            return Vec::new();
+        };
+        let mut counts = Vec::new();
+        for (place, load) in application.loads.iter().enumerate() {
+            if load.config.topic != topic || queues.is_empty() {
+                continue;
+            }
+            let keys = &config.producers[self.me.index()].loads[place].keys.keys;
+            let mut order: Vec<usize> = (0..load.key_counts.len()).collect();
+            order.sort_by_key(|&key| (std::cmp::Reverse(load.key_counts[key]), key));
+            for key in order
+                .into_iter()
+                .take(most)
+                .filter(|&key| load.key_counts[key] > 0)
+            {
+                let number = load.keys.hashes[key] as usize % queues.len();
+                let queue = &client.accumulator.queues[queues[number] as usize];
+                counts.push(KeyCount {
+                    key: keys[key].clone(),
+                    partition: queue.partition,
+                    records: load.key_counts[key],
+                });
+            }
+        }
+        counts
+    }
+}
+
+impl Client {
+    /// A metric as this client would report it at `now`: a sensor or a gauge.
+    pub fn metric(&self, metric: ProducerMetric, now: SimTime) -> Option<f64> {
+        use ProducerMetric as M;
+        match metric {
+            M::RequestsInFlight => Some(self.connections.in_flight() as f64),
+            M::MetadataAge => {
+                let since = now.as_millis() - self.metadata.last_success_ms?.min(now.as_millis());
+                Some(since as f64 / 1000.0)
+            }
+            M::BufferTotalBytes => Some(self.pool.total_bytes() as f64),
+            M::BufferAvailableBytes => Some(self.pool.available_bytes() as f64),
+            M::WaitingThreads => Some(self.pool.waiters().len() as f64),
+            M::ConnectionCount => {
+                let open = |(_, c): &(u16, &super::connections::Connection)| {
+                    c.state != ConnectionState::Disconnected
+                };
+                Some(self.connections.iter().filter(open).count() as f64)
+            }
+            metric => self.metrics.read(metric, now.as_millis()),
+        }
+    }
+
+    fn producer_id(&self) -> Option<(i64, i16)> {
+        match self.idempotence.state {
+            ProducerIdState::Ready { producer_id, epoch } => Some((producer_id, epoch)),
+            _ => None,
+        }
+    }
+
+    fn buffer(&self, now: SimTime) -> BufferView {
+        let mut view = BufferView {
+            total_bytes: self.pool.total_bytes(),
+            available_bytes: self.pool.available_bytes(),
+            waiting_threads: self.pool.waiters().len() as u32,
+            ..BufferView::default()
+        };
+        let mut oldest = None;
+        for batch in self.accumulator.batches.iter() {
+            let bytes = u64::from(batch.limit);
+            match batch.stage {
+                Stage::Open => view.open_bytes += bytes,
+                Stage::Closed => view.ready_bytes += bytes,
+                Stage::InFlight | Stage::ExpiredInFlight => view.in_flight_bytes += bytes,
+                Stage::Retrying => view.retrying_bytes += bytes,
+                Stage::Free => continue,
+            }
+            view.written_bytes += u64::from(batch.written);
+            view.batches += 1;
+            view.records += u64::from(batch.records);
+            oldest = Some(oldest.map_or(batch.created, |at: SimTime| at.min(batch.created)));
+        }
+        view.oldest_batch_age = oldest.map(|created| now.since(created));
+        view
+    }
+
+    fn connection_views(&self, network: &Network) -> Vec<ConnectionView> {
+        self.connections
+            .iter()
+            .filter(|(_, connection)| connection.generation > 0)
+            .map(|(slot, connection)| ConnectionView {
+                node: self.connections.node_of(slot),
+                state: connection.state,
+                in_flight: connection.in_flight.len() as u32,
+                link: network.state(network.client(self.me, self.connections.broker_of(slot))),
+            })
+            .collect()
+    }
+}
+
+impl Application {
+    fn threads_at(&self, now: SimTime) -> Vec<ThreadView> {
+        self.threads
+            .iter()
+            .map(|thread| self.thread_at(thread, now))
+            .collect()
+    }
+
+    fn thread_at(&self, thread: &Thread, now: SimTime) -> ThreadView {
+        let state = match thread.waiting {
+            Waiting::Working => ThreadState::Working,
+            Waiting::Blocked { on, since, .. } => ThreadState::Blocked { on, since },
+            Waiting::Pausing => ThreadState::Pausing {
+                until: thread.next_at,
+            },
+            Waiting::Done => ThreadState::Done,
+        };
+        let load = thread.load.map(|at| &self.loads[at]);
+        let outside = load
+            .filter(|load| load.config.pacing == Pacing::Open)
+            .map_or(0, |load| {
+                let interval = (load.pace.step(now).interval >> 32).max(1);
+                let late = u128::from(now.since(thread.arrives_at).as_nanos());
+                if now < thread.arrives_at {
+                    0
+                } else {
+                    (late / interval) as u64 + 1
+                }
+            });
+        ThreadView {
+            state,
+            outside,
+            spilled: thread.backlog.len() as u64,
+        }
+    }
+}

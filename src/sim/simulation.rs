@@ -1,0 +1,207 @@
+//! The engine's front: a pure function of configuration, seed and commands.
+//!
+//! Four kinds of methods: getters (`&self`), commands ([`Simulation::enqueue`]), time
+//! ([`Simulation::advance_to`], [`Simulation::step`]) and what happened ([`Simulation::drain`]).
+//! How a run is cut into calls of `advance_to` changes nothing.
+
+use std::sync::Arc;
+
+use crate::sim::cluster::Cluster;
+use crate::sim::command::Command;
+use crate::sim::config::Config;
+use crate::sim::context::Context;
+use crate::sim::event::Event;
+use crate::sim::fact::Fact;
+use crate::sim::ids::ProducerIndex;
+use crate::sim::network::Network;
+use crate::sim::output::{Outbox, Output};
+use crate::sim::producer::Producer;
+use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::request::Requests;
+use crate::sim::time::{SimSpan, SimTime};
+
+/// The smallest step of time.
+const TICK: SimSpan = SimSpan::from_nanos(1);
+
+/// One run, at one moment. Clones are independent runs with the same past.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    pub(super) config: Arc<Config>,
+    pub(super) now: SimTime,
+    pub(super) producers: Vec<Producer>,
+    pub(super) cluster: Cluster,
+    pub(super) network: Network,
+    pub(super) requests: Requests,
+    pub(super) queue: EventQueue<Event>,
+    pub(super) outbox: Outbox,
+    pub(super) commands: Vec<Arc<Command>>,
+    /// Moments of commands still to come, latest first: nobody runs past the next one.
+    pub(super) barriers: Vec<SimTime>,
+    pub(super) ending: Ending,
+}
+
+/// Whether the end of the run was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Not yet.
+    Ahead,
+    /// It was.
+    Said,
+}
+
+/// How far a call got.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// Everything up to and including this moment has happened.
+    pub reached: SimTime,
+    /// Why it is not further.
+    pub progress: Progress,
+}
+
+/// Why a call returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The target is reached.
+    Reached,
+    /// The budget of events is used up.
+    BudgetSpent,
+    /// The run is over.
+    Ended,
+}
+
+impl Simulation {
+    /// The configured world at time zero.
+    pub fn new(config: Arc<Config>) -> Self {
+        let ranks = Rank::count(&config);
+        let mut queue = EventQueue::new(ranks);
+        let network = Network::new(&config);
+        let cluster = Cluster::new(&config, &mut queue);
+        let producers = (0..config.producers.len() as u16)
+            .map(|place| Producer::new(&config, &network, ProducerIndex(place)))
+            .collect();
+        let mut simulation = Self {
+            now: SimTime::ZERO,
+            producers,
+            cluster,
+            network,
+            requests: Requests::default(),
+            queue,
+            outbox: Outbox::new(ranks),
+            commands: Vec::new(),
+            barriers: Vec::new(),
+            ending: Ending::Ahead,
+            config: config.clone(),
+        };
+        for (at, command) in &config.timeline {
+            simulation.enqueue(*at, command.clone());
+        }
+        let (mut ctx, _, producers) = simulation.split(SimTime::ZERO);
+        for producer in producers {
+            producer.schedule(&mut ctx);
+        }
+        simulation
+    }
+
+    /// What the run was built from.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Everything up to and including this moment has happened.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> SimTime {
+        SimTime::ZERO + self.config.duration
+    }
+
+    /// Lets something happen at `at`, after everything else of that moment; what is past happens
+    /// now.
+    pub fn enqueue(&mut self, at: SimTime, command: Command) {
+        let at = at.max(self.now);
+        let number = self.commands.len() as u32;
+        self.commands.push(Arc::new(command));
+        let event = Event::Command(number);
+        self.queue
+            .push_numbered(at, Rank::COMMAND, u64::from(number), event);
+        let place = self.barriers.partition_point(|&barrier| barrier > at);
+        self.barriers.insert(place, at);
+    }
+
+    /// Goes on up to and including `target`, or until about `events_max` events are handled.
+    pub fn advance_to(&mut self, target: SimTime, events_max: u64) -> Advance {
+        let target = target.min(self.end());
+        let mut left = events_max.max(1);
+        while let Some((at, event)) = self.queue.pop_until(target) {
+            left = left.saturating_sub(1);
+            self.dispatch(at, event, target);
+            // A moment is never left half done.
+            if left == 0 && self.queue.next_at().is_some_and(|next| next > at) {
+                self.now = at;
+                return Advance {
+                    reached: at,
+                    progress: Progress::BudgetSpent,
+                };
+            }
+        }
+        self.now = self.now.max(target);
+        self.finish()
+    }
+
+    /// Goes on to the next moment at which anything happens.
+    pub fn step(&mut self) -> Advance {
+        match self.queue.next_at() {
+            Some(next) => self.advance_to(next.max(self.now), u64::MAX),
+            None => self.advance_to(self.end(), u64::MAX),
+        }
+    }
+
+    fn finish(&mut self) -> Advance {
+        let is_over = self.now >= self.end();
+        if is_over && self.ending == Ending::Ahead {
+            self.ending = Ending::Said;
+            self.outbox.fact(self.now, Rank::CONTROLLER, Fact::Ended);
+        }
+        let progress = if is_over {
+            Progress::Ended
+        } else {
+            Progress::Reached
+        };
+        Advance {
+            reached: self.now,
+            progress,
+        }
+    }
+
+    /// What happened since the last call, up to `now`.
+    pub fn drain(&mut self, out: &mut Output) {
+        self.outbox.drain(self.now, out);
+    }
+
+    /// Over everything that was said so far. Two runs with the same digest are the same run.
+    pub fn digest(&self) -> u64 {
+        self.outbox.digest()
+    }
+
+    /// How far producers may run alone: up to and including the target and the next command.
+    pub(super) fn limit(&self, target: SimTime) -> SimTime {
+        let barrier = self.barriers.last().copied().unwrap_or(SimTime::NEVER);
+        target.min(barrier) + TICK
+    }
+
+    /// Borrows the world around the actors, and the actors.
+    pub(super) fn split(&mut self, now: SimTime) -> (Context<'_>, &mut Cluster, &mut [Producer]) {
+        let context = Context {
+            now,
+            config: &self.config,
+            network: &mut self.network,
+            requests: &mut self.requests,
+            queue: &mut self.queue,
+            outbox: &mut self.outbox,
+        };
+        (context, &mut self.cluster, &mut self.producers)
+    }
+}
