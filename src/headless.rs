@@ -18,7 +18,7 @@ use crate::report::output::Destination;
 use crate::report::{Format, Outcome, Report, render};
 use crate::scenario::{Overrides, Paint, Scenario, Source, load};
 use crate::session::{Memory, Session};
-use crate::sim::simulation::Progress;
+use crate::sim::Progress;
 use crate::sim::time::{SimSpan, SimTime};
 
 pub use exit::Exit;

@@ -23,9 +23,9 @@ use crate::insight::sampler::TooManySeries;
 use crate::insight::{deed, sampler};
 use crate::scenario::Scenario;
 use crate::sim::command::Command;
-use crate::sim::output::Output;
-use crate::sim::simulation::{Advance, Progress, Simulation};
+
 use crate::sim::time::SimTime;
+use crate::sim::{Advance, Output, Progress, Simulation};
 
 use snapshot::Snapshots;
 
@@ -146,17 +146,18 @@ impl Session {
     // === Time passes ===
 
     /// Lets time pass until `target` (at most to the end), or until about `events_max` things have
-    /// happened. The rest of a moment may then still be to come.
+    /// happened.
     pub fn advance_to(&mut self, target: SimTime, events_max: u64) -> Advance {
         let target = target.min(self.end());
         let mut budget = events_max;
         loop {
             let advance = self.simulation.advance_to(self.next_stop(target), budget);
             let said = self.observe();
+            // A moment is never left half done, so it can be sampled even if the budget is spent.
+            self.sample_if_due();
             if advance.progress == Progress::BudgetSpent {
                 return advance;
             }
-            self.sample_if_due();
             if self.give_due() {
                 // What the command does at this moment comes next.
                 continue;
@@ -185,28 +186,11 @@ impl Session {
         }
     }
 
-    /// One event on, whatever its moment.
+    /// On to the next moment at which anything happens: an event, or a command of the journal.
     pub fn step(&mut self) -> Advance {
-        let mut ahead = self.simulation.clone();
-        let next = ahead.step().reached;
-        let stop = self
-            .journal
-            .get(self.given)
-            .map_or(next, |entry| entry.at.min(next));
-        // Samples and commands before that event come first; nothing else happens there.
-        let before = SimTime::from_nanos(stop.as_nanos().saturating_sub(1));
-        if self.now() < before || self.next_sample <= before {
-            let _reached = self.advance_to(before, u64::MAX);
-        }
-        if stop < next {
-            return self.advance_to(stop, u64::MAX);
-        }
-        let advance = self.simulation.step();
-        self.observe();
-        if self.end() <= self.now() {
-            return self.advance_to(self.end(), u64::MAX);
-        }
-        advance
+        let event = self.simulation.clone().step().reached;
+        let command = self.journal.get(self.given).map_or(event, |entry| entry.at);
+        self.advance_to(event.min(command).max(self.now()), u64::MAX)
     }
 
     /// The run goes no further: decides the expectations that are still open.
@@ -222,7 +206,7 @@ impl Session {
     /// Gives a command now; what it does, in a sentence.
     pub fn command(&mut self, line: &str) -> Result<String, CommandProblem> {
         let command = command::parse(line, &self.names)?;
-        // A command comes after everything else of its moment, so that a replay finds its place.
+        // Everything of this moment comes first, so that a replay finds the command's place.
         let _reached = self.advance_to(self.now(), u64::MAX);
         let at = self.now();
         self.journal.truncate(self.given);

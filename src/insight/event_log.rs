@@ -127,7 +127,10 @@ impl EventLog {
 /// What is worth a mark: what the outside did, and what hurts.
 fn deserves_mark(fact: &Fact) -> bool {
     match FactKind::of(fact) {
-        FactKind::CommandApplied | FactKind::LeaderChanged | FactKind::Ended => true,
+        FactKind::CommandApplied
+        | FactKind::LeaderChanged
+        | FactKind::PoolExhausted
+        | FactKind::Ended => true,
         FactKind::Disconnected | FactKind::BatchRetried | FactKind::CommandRefused => false,
         kind => kind.severity(fact) == Severity::Error,
     }
@@ -169,7 +172,8 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
 /// The producer that a fact is about, if it is about one.
 pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
     match *fact {
-        Fact::ThreadBlocked { producer, .. }
+        Fact::PoolExhausted { producer }
+        | Fact::ThreadBlocked { producer, .. }
         | Fact::ThreadUnblocked { producer, .. }
         | Fact::RecordRefused { producer, .. }
         | Fact::BatchFailed { producer, .. }

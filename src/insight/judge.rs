@@ -12,9 +12,9 @@ use std::sync::Arc;
 use super::expectation::{Check, Expectation, Harm};
 use super::ledger::Tally;
 use super::sampler::Sampler;
+use crate::sim::Simulation;
 use crate::sim::config::Config;
 use crate::sim::fact::Stamped;
-use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
 
 use event::EventState;

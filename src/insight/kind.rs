@@ -60,6 +60,7 @@ macro_rules! fact_kinds {
 fact_kinds! {
     CommandApplied = "command-applied", Fact::CommandApplied(_),
     CommandRefused = "command-refused", Fact::CommandRefused { .. },
+    PoolExhausted = "pool-exhausted", Fact::PoolExhausted { .. },
     ThreadBlocked = "thread-blocked", Fact::ThreadBlocked { .. },
     ThreadUnblocked = "thread-unblocked", Fact::ThreadUnblocked { .. },
     RecordRefused = "record-refused", Fact::RecordRefused { .. },
@@ -107,7 +108,8 @@ impl FactKind {
                 exception: Some(_), ..
             } => Severity::Error,
             Fact::ApplicationExited { records_lost, .. } if 0 < *records_lost => Severity::Error,
-            Fact::ThreadBlocked { .. }
+            Fact::PoolExhausted { .. }
+            | Fact::ThreadBlocked { .. }
             | Fact::BatchRetried { .. }
             | Fact::BatchSplit { .. }
             | Fact::Rebootstrapped { .. }

@@ -39,7 +39,7 @@ figures! {
     OwnFigure {
         /// Share of its threads' time in `BufferPool.allocate` since the sample before, 0 to 1.
         TrueWaitShare = "true-wait-share",
-        /// `bufferpool-wait-ratio` as if waits were recorded while they last.
+        /// `bufferpool-wait-ratio` as it would read if every unfinished wait ended now.
         TrueBufferpoolWaitRatio = "true-bufferpool-wait-ratio",
         /// Bytes of the pool in batches that still take records.
         OpenBytes = "kdrill-open-bytes",

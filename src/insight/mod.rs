@@ -35,10 +35,10 @@ use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::config::Config;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
-use crate::sim::output::Output;
-use crate::sim::simulation::Simulation;
+
 use crate::sim::time::SimTime;
-use crate::sim::view::ProducerView;
+use crate::sim::view::{PartitionView, ProducerView};
+use crate::sim::{Output, Simulation};
 
 use event_log::EventLog;
 use expectation::Expectation;
@@ -66,6 +66,8 @@ pub struct Insight {
     errors: Vec<BTreeMap<ExceptionClass, u64>>,
     /// Views of all producers at the last sample.
     producers: Vec<ProducerView>,
+    /// Views of all partitions at the last sample.
+    partitions: Vec<PartitionView>,
 }
 
 impl Insight {
@@ -85,6 +87,7 @@ impl Insight {
             judge,
             errors: vec![BTreeMap::new(); producers],
             producers: Vec::new(),
+            partitions: Vec::new(),
         }
     }
 
@@ -110,12 +113,12 @@ impl Insight {
     pub fn sample(&mut self, simulation: &Simulation) {
         let now = simulation.now();
         self.look(simulation);
-        let reading = Reading {
+        self.sampler.sample(Reading {
             simulation,
             producers: &self.producers,
+            partitions: &self.partitions,
             ledger: &self.ledger,
-        };
-        self.sampler.sample(reading, now);
+        });
         self.evidence.sample(simulation, &self.producers);
         if self.warnings.is_due(now) {
             self.check_up(simulation);
@@ -177,8 +180,7 @@ impl Insight {
         let sent = (0..self.config.producers.len())
             .map(|index| {
                 simulation
-                    .producer(ProducerIndex(index as u16))
-                    .totals
+                    .producer_totals(ProducerIndex(index as u16))
                     .records_sent
             })
             .sum();
@@ -211,15 +213,27 @@ impl Insight {
         &self.producers
     }
 
+    /// Views of all partitions at the last sample.
+    pub fn partitions(&self) -> &[PartitionView] {
+        &self.partitions
+    }
+
     fn look(&mut self, simulation: &Simulation) {
         self.producers.clear();
         let indices = (0..self.config.producers.len()).map(|index| ProducerIndex(index as u16));
         self.producers
             .extend(indices.map(|producer| simulation.producer(producer)));
+        self.partitions = simulation.partition_views();
     }
 
     fn check_up(&mut self, simulation: &Simulation) {
-        let checkup = Checkup::new(simulation, &self.producers, &self.ledger, &self.evidence);
+        let checkup = Checkup {
+            simulation,
+            producers: &self.producers,
+            partitions: &self.partitions,
+            ledger: &self.ledger,
+            evidence: &self.evidence,
+        };
         self.warnings.check(&checkup);
     }
 

@@ -1,7 +1,7 @@
 //! What a figure is at this moment, before rates are made of counters.
 
+use crate::sim::Simulation;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::simulation::Simulation;
 use crate::sim::time::SimSpan;
 use crate::sim::view::{PartitionView, ProducerView, ThreadState};
 
@@ -9,7 +9,6 @@ use super::ledger::Ledger;
 use super::metric::{
     BrokerFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
 };
-use super::names;
 
 /// Everything that figures are read from, at one sample.
 #[derive(Clone, Copy)]
@@ -17,6 +16,8 @@ pub(super) struct Reading<'a> {
     pub(super) simulation: &'a Simulation,
     /// Views of all producers at this moment.
     pub(super) producers: &'a [ProducerView],
+    /// Views of all partitions at this moment.
+    pub(super) partitions: &'a [PartitionView],
     pub(super) ledger: &'a Ledger,
 }
 
@@ -30,7 +31,7 @@ impl Reading<'_> {
                 simulation.producer_metric(producer, metric)
             }
             Metric::Producer(producer, ProducerFigure::Own(figure)) => {
-                own(self.producers.get(producer.index())?, figure)
+                own(simulation, self.producers.get(producer.index())?, figure)
             }
             Metric::ProducerTopic(producer, topic, metric) => {
                 simulation.topic_metric(producer, topic, metric)
@@ -40,9 +41,10 @@ impl Reading<'_> {
             }
             Metric::Broker(broker, figure) => Some(self.broker(broker, figure)),
             Metric::Topic(topic, figure) => self.topic(topic, figure),
-            Metric::Partition(partition, figure) => {
-                Some(of_partition(&simulation.partition(partition), figure))
-            }
+            Metric::Partition(partition, figure) => Some(of_partition(
+                self.partitions.get(partition.index())?,
+                figure,
+            )),
             Metric::Ledger(field) => {
                 Some(self.ledger.account(self.records_sent()).field(field) as f64)
             }
@@ -69,11 +71,7 @@ impl Reading<'_> {
     }
 
     fn topic(&self, topic: TopicIndex, figure: TopicFigure) -> Option<f64> {
-        let config = self.simulation.config();
-        let partitions: Vec<PartitionView> = (0..names::partitions_of(config, topic))
-            .filter_map(|number| names::partition_index(config, topic, number))
-            .map(|partition| self.simulation.partition(partition))
-            .collect();
+        let partitions = of_topic(self.partitions, topic);
         let sum = |value: fn(&PartitionView) -> f64| partitions.iter().map(value).sum::<f64>();
         match figure {
             TopicFigure::RecordsIn | TopicFigure::RecordsInRate => {
@@ -86,10 +84,17 @@ impl Reading<'_> {
                 Some(sum(|partition| f64::from(partition.queued_batches)))
             }
             TopicFigure::QueuedBytes => Some(sum(|partition| partition.queued_bytes as f64)),
-            TopicFigure::MaxOverMean => Spread::of(&partitions).map(|spread| spread.max_over_mean),
-            TopicFigure::Cv => Spread::of(&partitions).map(|spread| spread.cv),
+            TopicFigure::MaxOverMean => Spread::of(partitions).map(|spread| spread.max_over_mean),
+            TopicFigure::Cv => Spread::of(partitions).map(|spread| spread.cv),
         }
     }
+}
+
+/// The partitions of a topic: they stand together, in order of their number.
+pub(super) fn of_topic(partitions: &[PartitionView], topic: TopicIndex) -> &[PartitionView] {
+    let first = partitions.partition_point(|partition| partition.topic < topic);
+    let after = partitions.partition_point(|partition| partition.topic <= topic);
+    &partitions[first..after]
 }
 
 /// How unevenly records are spread over the partitions of a topic.
@@ -131,12 +136,11 @@ impl Spread {
     }
 }
 
-fn own(view: &ProducerView, figure: OwnFigure) -> Option<f64> {
+fn own(simulation: &Simulation, view: &ProducerView, figure: OwnFigure) -> Option<f64> {
     let buffer = &view.buffer;
     let value = match figure {
-        OwnFigure::TrueWaitShare | OwnFigure::TrueBufferpoolWaitRatio => {
-            view.totals.true_wait.as_nanos() as f64
-        }
+        OwnFigure::TrueWaitShare => view.totals.true_wait.as_nanos() as f64,
+        OwnFigure::TrueBufferpoolWaitRatio => simulation.true_wait_ratio(view.index)?,
         OwnFigure::OpenBytes => buffer.open_bytes as f64,
         OwnFigure::ReadyBytes => buffer.ready_bytes as f64,
         OwnFigure::InFlightBytes => buffer.in_flight_bytes as f64,

@@ -14,8 +14,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kafka::metric_name::ProducerMetric;
-use crate::kafka::metric_window::{MetricWindow, Ratio};
-use crate::sim::config::{ClientConfig, Config};
+use crate::sim::config::Config;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -81,8 +80,6 @@ enum Made {
     PerSecond(Lookback),
     /// From waiting time: its increase since the last sample, per thread.
     WaitShare { before: Option<f64> },
-    /// From waiting time: its increase as the client's window would show it.
-    WaitRatio { ratio: Ratio, before: f64 },
 }
 
 /// The values of a counter over the last second.
@@ -170,8 +167,8 @@ impl Sampler {
         })
     }
 
-    /// Takes one sample of everything, at `now`.
-    pub(super) fn sample(&mut self, reading: Reading<'_>, now: SimTime) {
+    /// Takes one sample of everything.
+    pub(super) fn sample(&mut self, reading: Reading<'_>) {
         for entry in &mut self.entries {
             let raw = reading.raw(entry.metric);
             let threads = || match entry.metric {
@@ -181,7 +178,7 @@ impl Sampler {
                     .map_or(1, |view| view.threads.len()),
                 _ => 1,
             };
-            let value = entry.made.value(raw, threads, (now, self.sample));
+            let value = entry.made.value(raw, threads, self.sample);
             entry.series.push(value);
             entry.value = value;
         }
@@ -218,12 +215,6 @@ impl Made {
             Metric::Producer(_, ProducerFigure::Own(OwnFigure::TrueWaitShare)) => {
                 Self::WaitShare { before: None }
             }
-            Metric::Producer(producer, ProducerFigure::Own(OwnFigure::TrueBufferpoolWaitRatio)) => {
-                Self::WaitRatio {
-                    ratio: Ratio::new(window(config, producer)),
-                    before: 0.0,
-                }
-            }
             Metric::Producer(_, ProducerFigure::Own(OwnFigure::LoopRate | OwnFigure::AckRate))
             | Metric::Broker(_, BrokerFigure::AppendRate)
             | Metric::Topic(_, TopicFigure::RecordsInRate | TopicFigure::BytesInRate)
@@ -234,12 +225,12 @@ impl Made {
         }
     }
 
-    /// The figure, from what was read at `now`, one sample time after the last one.
+    /// The figure, from what was read one sample time after the last one.
     fn value(
         &mut self,
         raw: Option<f64>,
         threads: impl Fn() -> usize,
-        (now, sample): (SimTime, SimSpan),
+        sample: SimSpan,
     ) -> Option<f64> {
         match self {
             Self::AsRead => raw,
@@ -248,14 +239,6 @@ impl Made {
                 let raw = raw?;
                 let increase = before.replace(raw).map(|before| raw - before)?;
                 Some(increase / (sample.as_nanos() as f64 * threads().max(1) as f64))
-            }
-            Self::WaitRatio { ratio, before } => {
-                let raw = raw?;
-                if *before < raw {
-                    ratio.record(raw - *before, now.as_millis());
-                    *before = raw;
-                }
-                ratio.read(now.as_millis())
             }
         }
     }
@@ -280,22 +263,6 @@ impl Lookback {
         let seconds = intervals as f64 * sample.as_seconds();
         let oldest = self.values.front().copied()?;
         (0 < intervals).then(|| (value - oldest) / seconds)
-    }
-}
-
-/// The window of a producer's own metrics.
-fn window(config: &Config, producer: ProducerIndex) -> MetricWindow {
-    match config
-        .producers
-        .get(producer.index())
-        .map(|producer| &producer.client)
-    {
-        Some(ClientConfig::Java(settings)) => MetricWindow::of_version(
-            settings.version,
-            settings.metrics.num_samples,
-            settings.metrics.sample_window_ms,
-        ),
-        None => MetricWindow::new(2, 30_000),
     }
 }
 

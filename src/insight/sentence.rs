@@ -60,9 +60,10 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
             limit_words(*limit)
         ),
         Fact::Ended => "the run is over".to_owned(),
-        Fact::ThreadBlocked { .. } | Fact::ThreadUnblocked { .. } | Fact::RecordRefused { .. } => {
-            of_thread(fact, config)
-        }
+        Fact::PoolExhausted { .. }
+        | Fact::ThreadBlocked { .. }
+        | Fact::ThreadUnblocked { .. }
+        | Fact::RecordRefused { .. } => of_thread(fact, config),
         Fact::ClientStarted { .. }
         | Fact::ClientClosed { .. }
         | Fact::ApplicationExited { .. }
@@ -91,13 +92,20 @@ pub fn count(number: u64, thing: &str) -> String {
 fn of_thread(fact: &Fact, config: &Config) -> String {
     let name = |producer: &ProducerIndex| names::producer(config, *producer);
     match fact {
+        Fact::PoolExhausted { producer } => {
+            format!(
+                "{}: buffer.memory is full, and send() waits",
+                name(producer)
+            )
+        }
         Fact::ThreadBlocked {
             producer,
             thread,
             on,
+            waited,
         } => {
             format!(
-                "{} thread {thread} waits for {}",
+                "{} thread {thread} has waited for {} for {waited}",
                 name(producer),
                 blocked_words(*on, config)
             )

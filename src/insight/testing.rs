@@ -50,6 +50,7 @@ pub(crate) fn producer(name: &str) -> ProducerConfig {
         loads: Vec::new(),
         script: Vec::new(),
         trace: Vec::new(),
+        given: Vec::new(),
     }
 }
 

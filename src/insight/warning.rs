@@ -12,12 +12,12 @@ mod evidence;
 mod producer;
 mod waiting;
 
+use crate::sim::Simulation;
 use crate::sim::config::Config;
 use crate::sim::fact::{Flow, Stamped};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
-use crate::sim::simulation::Simulation;
 use crate::sim::time::{NANOS_PER_SECOND, SimTime};
-use crate::sim::view::ProducerView;
+use crate::sim::view::{PartitionView, ProducerView};
 
 use super::ledger::Ledger;
 use super::names;
@@ -125,25 +125,12 @@ pub static DIAGNOSES: [&dyn Diagnosis; 12] = [
 pub struct Checkup<'a> {
     pub(super) simulation: &'a Simulation,
     pub(super) producers: &'a [ProducerView],
+    pub(super) partitions: &'a [PartitionView],
     pub(super) ledger: &'a Ledger,
-    evidence: &'a Evidence,
+    pub(super) evidence: &'a Evidence,
 }
 
 impl<'a> Checkup<'a> {
-    pub(super) fn new(
-        simulation: &'a Simulation,
-        producers: &'a [ProducerView],
-        ledger: &'a Ledger,
-        warnings: &'a Evidence,
-    ) -> Self {
-        Self {
-            simulation,
-            producers,
-            ledger,
-            evidence: warnings,
-        }
-    }
-
     fn config(&self) -> &'a Config {
         self.simulation.config()
     }

@@ -4,7 +4,7 @@
 //! When there is no room, every second one goes, and from then on they are taken half as often.
 
 use crate::insight::Insight;
-use crate::sim::simulation::Simulation;
+use crate::sim::Simulation;
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::{Memory, Session};

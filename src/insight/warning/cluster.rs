@@ -2,10 +2,10 @@
 
 use super::{Checkup, Diagnosis, Scope, Subject, Verdict, bytes};
 use crate::insight::names;
-use crate::insight::reading::Spread;
+use crate::insight::reading::{Spread, of_topic};
 use crate::insight::sentence::count;
 use crate::sim::fact::BrokerState;
-use crate::sim::ids::TopicIndex;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::time::SimSpan;
 use crate::sim::view::PartitionView;
 
@@ -74,7 +74,7 @@ impl Diagnosis for DeadLeaderPinsPool {
         let simulation = checkup.simulation;
         let brokers = 0..checkup.config().brokers.len();
         let dead: Vec<bool> = brokers
-            .map(|broker| simulation.broker(crate::sim::ids::BrokerIndex(broker as u16)))
+            .map(|broker| simulation.broker(BrokerIndex(broker as u16)))
             .map(|broker| broker.state != BrokerState::Running)
             .collect();
         let is_live = |partition: &PartitionView| {
@@ -82,12 +82,9 @@ impl Diagnosis for DeadLeaderPinsPool {
                 .leader
                 .is_some_and(|leader| !dead.get(leader.index()).copied().unwrap_or(false))
         };
-        if simulation.partition_count() == 0 {
-            return Verdict::Quiet;
-        }
-        let pinning: Vec<PartitionView> = simulation
-            .partitions()
-            .map(|partition| simulation.partition(partition))
+        let pinning: Vec<&PartitionView> = checkup
+            .partitions
+            .iter()
             .filter(|partition| 0 < partition.queued_batches && !is_live(partition))
             .collect();
         let pinned: u64 = pinning.iter().map(|partition| partition.queued_bytes).sum();
@@ -140,11 +137,8 @@ impl Diagnosis for SkewedPartitions {
             return Verdict::Quiet;
         };
         let config = checkup.config();
-        let partitions: Vec<PartitionView> = (0..names::partitions_of(config, topic))
-            .filter_map(|number| names::partition_index(config, topic, number))
-            .map(|partition| checkup.simulation.partition(partition))
-            .collect();
-        let Some(spread) = Spread::of(&partitions) else {
+        let partitions = of_topic(checkup.partitions, topic);
+        let Some(spread) = Spread::of(partitions) else {
             return Verdict::Quiet;
         };
         let records: u64 = partitions

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
+use crate::sim::Simulation;
 use crate::sim::fact::{BlockedOn, Fact, Flow};
 use crate::sim::ids::ProducerIndex;
-use crate::sim::simulation::Simulation;
 use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
 use crate::sim::view::{ProducerView, ThreadState};
 
