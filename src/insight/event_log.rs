@@ -8,11 +8,11 @@
 
 use std::collections::VecDeque;
 
-use crate::sim::fact::{Fact, Stamped};
+use crate::sim::fact::{BrokerState, Fact, Stamped};
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::SimTime;
 
-use super::kind::{FactKind, Severity};
+use super::kind::{FactKind, Severity, severity};
 
 /// Entries of the log at most.
 pub const ENTRIES_MAX: usize = 4_096;
@@ -124,15 +124,20 @@ impl EventLog {
     }
 }
 
-/// What is worth a mark: what the outside did, and what hurts.
+/// What is worth a mark: what the outside did, what the controller made of it, and what hurts.
+/// The direct effect of a command is not marked beside the command.
 fn deserves_mark(fact: &Fact) -> bool {
-    match FactKind::of(fact) {
-        FactKind::CommandApplied
-        | FactKind::LeaderChanged
-        | FactKind::PoolExhausted
-        | FactKind::Ended => true,
-        FactKind::Disconnected | FactKind::BatchRetried | FactKind::CommandRefused => false,
-        kind => kind.severity(fact) == Severity::Error,
+    match fact {
+        Fact::CommandApplied(_)
+        | Fact::LeaderChanged { .. }
+        | Fact::PoolExhausted { .. }
+        | Fact::BrokerChanged {
+            state: BrokerState::Fenced,
+            ..
+        }
+        | Fact::Ended => true,
+        Fact::LinkChanged { .. } | Fact::BrokerChanged { .. } => false,
+        _ => severity(fact) == Severity::Error,
     }
 }
 
