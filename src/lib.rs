@@ -1,5 +1,11 @@
 //! kdrill rehearses Kafka producer incidents: a deterministic simulation with live panes.
 
+pub mod cli;
+pub mod command;
+pub mod headless;
 pub mod insight;
 pub mod kafka;
+pub mod report;
+pub mod scenario;
+pub mod session;
 pub mod sim;

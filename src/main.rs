@@ -1,2 +1,38 @@
-//! Entry point.
-fn main() {}
+//! Entry point: parse, dispatch, answer with an exit code.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Parser;
+use kdrill::cli::{Action, Cli, RunArgs};
+use kdrill::headless::{self, Exit, Request, catalog, complain, select};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let exit = match cli.action {
+        Some(Action::Run(args)) => run(args),
+        Some(Action::Check { paths }) => catalog::check(&paths),
+        Some(Action::List) => catalog::list(),
+        Some(Action::Show { name }) => catalog::show(&name),
+        Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()),
+        None => run(cli.run),
+    };
+    exit.into()
+}
+
+/// On the screen where there is a terminal and nothing asks for a report; headless otherwise.
+fn run(args: RunArgs) -> Exit {
+    let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let wants_report = args.headless || args.format.is_some() || args.output.is_some();
+    if has_terminal && !wants_report && !select::is_several(&args.scenarios) {
+        complain("error: this build has no screen yet\n\n--headless runs without one");
+        return Exit::Usage;
+    }
+    if args.scenarios.is_empty() {
+        complain(
+            "error: no scenario was named, and there is no terminal to pick one on\n\n`kdrill list` shows the library",
+        );
+        return Exit::Usage;
+    }
+    headless::run(&Request::from(args))
+}

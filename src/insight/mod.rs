@@ -1,3 +1,259 @@
-//! Folds over facts and samples: series, histograms, warnings, expectations, the ledger.
+//! Folds over facts, flows and samples: series, histograms, warnings, expectations, the ledger.
+//!
+//! [`Insight`] owns them all. The session hands it what the engine said ([`Insight::observe`]) and
+//! lets it look at every multiple of the sample time ([`Insight::sample`]).
+//!
+//! Invariants:
+//! - Looking never changes the engine: nothing here enters the digest of a run.
+//! - Memory is bounded for any run length, by named limits of each fold.
+//! - What is concluded depends on facts, flows and samples, not on how a run was sliced.
 
+pub mod deed;
+pub mod event_log;
 pub mod expectation;
+pub mod interval;
+pub mod judge;
+pub mod kind;
+pub mod latency;
+pub mod ledger;
+pub mod metric;
+pub mod names;
+pub mod path;
+pub mod reading;
+pub mod sampler;
+pub mod sentence;
+pub mod series;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod warning;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::kafka::exception::ExceptionClass;
+use crate::kafka::metric_name::ProducerMetric;
+use crate::sim::config::Config;
+use crate::sim::fact::Fact;
+use crate::sim::ids::ProducerIndex;
+
+use crate::sim::time::SimTime;
+use crate::sim::view::{PartitionView, ProducerView};
+use crate::sim::{Output, Simulation};
+
+use event_log::EventLog;
+use expectation::Expectation;
+use judge::{Judge, Judgement};
+use latency::Latency;
+use ledger::{Account, Ledger};
+use metric::{Metric, OwnFigure};
+use reading::Reading;
+use sampler::{Sampler, SeriesId, TooManySeries};
+use series::Series;
+use warning::{Checkup, Evidence, Warnings};
+
+/// Everything that is concluded from a run.
+#[derive(Clone, Debug)]
+pub struct Insight {
+    config: Arc<Config>,
+    sampler: Sampler,
+    latency: Latency,
+    ledger: Ledger,
+    log: EventLog,
+    warnings: Warnings,
+    evidence: Evidence,
+    judge: Judge,
+    /// By producer: records that brought the application an exception, by its class.
+    errors: Vec<BTreeMap<ExceptionClass, u64>>,
+    /// Views of all producers at the last sample.
+    producers: Vec<ProducerView>,
+    /// Views of all partitions at the last sample.
+    partitions: Vec<PartitionView>,
+}
+
+impl Insight {
+    /// Nothing concluded yet.
+    pub fn new(config: &Arc<Config>, expectations: &Arc<[Expectation]>) -> Self {
+        let mut sampler = Sampler::new(config);
+        let judge = Judge::new(expectations, &mut sampler, config);
+        let producers = config.producers.len();
+        Self {
+            config: Arc::clone(config),
+            sampler,
+            latency: Latency::new(producers),
+            ledger: Ledger::new(config),
+            log: EventLog::default(),
+            warnings: Warnings::default(),
+            evidence: Evidence::new(producers),
+            judge,
+            errors: vec![BTreeMap::new(); producers],
+            producers: Vec::new(),
+            partitions: Vec::new(),
+        }
+    }
+
+    // === What the world did ===
+
+    /// Takes what the engine said since the last time.
+    pub fn observe(&mut self, output: &Output) {
+        self.ledger.fold(&output.flows);
+        self.evidence.observe(&output.facts, &output.flows);
+        for flow in &output.flows {
+            if let crate::sim::fact::Flow::Acknowledged(batch) = flow {
+                self.latency.record(batch);
+            }
+        }
+        for stamped in &output.facts {
+            self.log.push(stamped);
+            self.count_error(&stamped.fact);
+        }
+        self.judge.observe(&output.facts, &self.config);
+    }
+
+    /// Looks at the engine. The session calls this at every multiple of the sample time, once.
+    pub fn sample(&mut self, simulation: &Simulation) {
+        let now = simulation.now();
+        self.look(simulation);
+        self.sampler.sample(Reading {
+            simulation,
+            producers: &self.producers,
+            partitions: &self.partitions,
+            ledger: &self.ledger,
+        });
+        self.evidence.sample(simulation, &self.producers);
+        if self.warnings.is_due(now) {
+            self.check_up(simulation);
+        }
+        self.judge.sample(&self.sampler, now);
+    }
+
+    /// The run goes no further: looks a last time and decides every expectation that is open.
+    pub fn finish(&mut self, simulation: &Simulation) {
+        self.look(simulation);
+        self.check_up(simulation);
+        self.judge.finish(simulation, self.ledger.total());
+    }
+
+    /// Samples `metric` from `start` on, a multiple of the sample time. Panes ask for what they
+    /// show; the run does not notice.
+    pub fn ask(&mut self, metric: Metric, start: SimTime) -> Result<SeriesId, TooManySeries> {
+        self.sampler.ask(metric, start, &self.config)
+    }
+
+    // === What can be read ===
+
+    /// The series of a figure, if it is sampled.
+    pub fn series(&self, metric: Metric) -> Option<&Series> {
+        self.sampler.find(metric)
+    }
+
+    /// The series of a metric of a producer's client, if it is sampled.
+    pub fn client_series(
+        &self,
+        producer: ProducerIndex,
+        metric: ProducerMetric,
+    ) -> Option<&Series> {
+        self.series(Metric::client(producer, metric))
+    }
+
+    /// The series of what the engine knows of a producer, if it is sampled.
+    pub fn own_series(&self, producer: ProducerIndex, figure: OwnFigure) -> Option<&Series> {
+        self.series(Metric::own(producer, figure))
+    }
+
+    /// All series and sums.
+    pub fn sampler(&self) -> &Sampler {
+        &self.sampler
+    }
+
+    /// Latencies by stage.
+    pub fn latency(&self) -> &Latency {
+        &self.latency
+    }
+
+    /// What became of every record.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What became of every record that was sent, now.
+    pub fn account(&self, simulation: &Simulation) -> Account {
+        let sent = (0..self.config.producers.len())
+            .map(|index| {
+                simulation
+                    .producer_totals(ProducerIndex(index as u16))
+                    .records_sent
+            })
+            .sum();
+        self.ledger.account(sent)
+    }
+
+    /// The latest facts, and marks for the time axis.
+    pub fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// What is going wrong.
+    pub fn warnings(&self) -> &Warnings {
+        &self.warnings
+    }
+
+    /// The expectations and how they stand.
+    pub fn judgements(&self) -> &[Judgement] {
+        self.judge.judgements()
+    }
+
+    /// Records of a producer that brought its application an exception, by class.
+    pub fn errors(&self, producer: ProducerIndex) -> &BTreeMap<ExceptionClass, u64> {
+        const NONE: &BTreeMap<ExceptionClass, u64> = &BTreeMap::new();
+        self.errors.get(producer.index()).unwrap_or(NONE)
+    }
+
+    /// Views of all producers at the last sample.
+    pub fn producers(&self) -> &[ProducerView] {
+        &self.producers
+    }
+
+    /// Views of all partitions at the last sample.
+    pub fn partitions(&self) -> &[PartitionView] {
+        &self.partitions
+    }
+
+    fn look(&mut self, simulation: &Simulation) {
+        self.producers.clear();
+        let indices = (0..self.config.producers.len()).map(|index| ProducerIndex(index as u16));
+        self.producers
+            .extend(indices.map(|producer| simulation.producer(producer)));
+        self.partitions = simulation.partition_views();
+    }
+
+    fn check_up(&mut self, simulation: &Simulation) {
+        let checkup = Checkup {
+            simulation,
+            producers: &self.producers,
+            partitions: &self.partitions,
+            ledger: &self.ledger,
+            evidence: &self.evidence,
+        };
+        self.warnings.check(&checkup);
+    }
+
+    fn count_error(&mut self, fact: &Fact) {
+        let (producer, exception, records) = match fact {
+            Fact::RecordRefused {
+                producer,
+                exception,
+                ..
+            } => (*producer, exception, 1),
+            Fact::BatchFailed {
+                producer,
+                exception,
+                records,
+                ..
+            } => (*producer, exception, u64::from(*records)),
+            _ => return,
+        };
+        if let Some(errors) = self.errors.get_mut(producer.index()) {
+            *errors.entry(exception.class).or_default() += records;
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The command line: what can be written, and nothing else.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::command::units;
+use crate::headless::Request;
+use crate::report::Format;
+use crate::sim::time::SimSpan;
+
+/// Rehearse Kafka producer incidents in a terminal.
+///
+/// Without arguments, pick a scenario from the library. With a scenario, run it: on the screen
+/// when there is a terminal, headless otherwise.
+#[derive(Debug, Parser)]
+#[command(name = "kdrill", version, args_conflicts_with_subcommands = true)]
+#[command(
+    after_help = "Exit codes of headless runs: 0 everything held, 1 an expectation failed, \
+    2 wrong usage or scenario, 3 the run ended first, 4 the report could not be written."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+    /// What to run when there is no subcommand.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Run scenarios (the default).
+    Run(RunArgs),
+    /// Say what is wrong with scenario files, without running them.
+    Check {
+        /// Files, and folders with `*.toml` files.
+        #[arg(required = true, value_name = "FILE|FOLDER")]
+        paths: Vec<PathBuf>,
+    },
+    /// List the scenarios that kdrill brings along.
+    List,
+    /// Print a scenario of the library, as a start for one's own.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Print a JSON schema of scenario files, for editors.
+    Schema,
+}
+
+/// What to run, and how.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A file, a folder, or the name of a scenario of the library; an existing path wins.
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<PathBuf>,
+    /// Run without a screen and print a report.
+    #[arg(long)]
+    pub headless: bool,
+    /// Another seed for all random streams.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Stop at this simulated time, such as 90s.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub until: Option<SimSpan>,
+    /// Change a value of the scenario, such as producer.trips.config.linger.ms=20.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// What the report is written as; implies --headless.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub format: Option<FormatName>,
+    /// Write the report to a file, whole or not at all; implies --headless.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What the screen looks like, and how fast it goes.
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+}
+
+/// What the screen looks like, and how fast it goes.
+#[derive(Debug, Args)]
+pub struct ScreenArgs {
+    /// Simulated seconds in a real one: 4, 1/2, max.
+    #[arg(long, value_name = "FACTOR", value_parser = speed)]
+    pub speed: Option<f64>,
+    /// Colours of the screen.
+    #[arg(long, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Draw with ASCII characters only.
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For CI servers.
+    Junit,
+    /// The sampled series as rows.
+    Csv,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Text => Self::Text,
+            FormatName::Json => Self::Json,
+            FormatName::Junit => Self::Junit,
+            FormatName::Csv => Self::Csv,
+        }
+    }
+}
+
+impl From<RunArgs> for Request {
+    fn from(args: RunArgs) -> Self {
+        Self {
+            scenarios: args.scenarios,
+            seed: args.seed,
+            until: args.until,
+            set: args.set,
+            format: args.format.map(Format::from).unwrap_or_default(),
+            output: args.output,
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<SimSpan, units::QuantityError> {
+    units::duration(text)
+}
+
+/// A factor above 0; `max` is infinite.
+fn speed(text: &str) -> Result<f64, &'static str> {
+    const EXPECTED: &str = "a speed is a number above 0, a fraction such as 1/2, or max";
+    if text == "max" {
+        return Ok(f64::INFINITY);
+    }
+    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_not_a_number| EXPECTED);
+    let factor = number(above)? / number(below)?;
+    if factor.is_finite() && 0.0 < factor {
+        Ok(factor)
+    } else {
+        Err(EXPECTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_scenario_needs_no_subcommand() {
+        let cli = Cli::parse_from(["kdrill", "full-buffer", "--seed", "3"]);
+        assert!(cli.action.is_none());
+        assert_eq!(cli.run.scenarios, [PathBuf::from("full-buffer")]);
+        assert_eq!(cli.run.seed, Some(3));
+    }
+
+    #[test]
+    fn speeds_are_factors_fractions_or_max() {
+        assert_eq!(speed("4"), Ok(4.0));
+        assert_eq!(speed("1/4"), Ok(0.25));
+        assert_eq!(speed("max"), Ok(f64::INFINITY));
+        assert!(
+            ["0", "-1", "1/0", "fast", "nan", ""]
+                .iter()
+                .all(|text| speed(text).is_err())
+        );
+    }
+}

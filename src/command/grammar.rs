@@ -1,0 +1,278 @@
+//! The clap definition: what can be said, with its help.
+//!
+//! Names stay strings here; `parse` looks them up. An argument's id says what it names, which is
+//! how completion knows what to offer.
+
+use clap::{Parser, Subcommand};
+
+use crate::sim::time::SimSpan;
+
+use super::units;
+
+/// One line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kdrill",
+    no_binary_name = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
+    allow_negative_numbers = true,
+    color = clap::ColorChoice::Never
+)]
+pub(super) struct Line {
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Faults and cures of one broker
+    #[command(subcommand)]
+    Broker(BrokerVerb),
+    /// Faults and cures between two ends: a producer, a broker id, `controller` or `*`
+    #[command(subcommand)]
+    Link(LinkVerb),
+    /// Answers that get lost
+    #[command(subcommand)]
+    Responses(ResponsesVerb),
+    /// Faults of one broker's disk
+    #[command(subcommand)]
+    Disk(DiskVerb),
+    /// Answer the next batches for a partition with an error
+    Inject {
+        /// A broker's error: `NOT_ENOUGH_REPLICAS`
+        #[arg(value_name = "ERROR")]
+        error: String,
+        /// Which partition: TOPIC-N
+        #[arg(long, value_name = "TOPIC-N")]
+        partition: String,
+        /// How many batches
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
+        count: u32,
+    },
+    /// What befalls an application process
+    #[command(subcommand)]
+    Producer(ProducerVerb),
+    /// Change a configuration
+    #[command(subcommand)]
+    Set(SetVerb),
+    /// Change how many records per second a producer's loads send
+    Rate {
+        /// Which producer
+        #[arg(value_name = "PRODUCER")]
+        producer: String,
+        /// Records per second, or `max`
+        #[arg(value_name = "N", value_parser = units::record_rate, allow_negative_numbers = true)]
+        rate: u64,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BrokerVerb {
+    /// The process dies
+    Kill {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+        /// Unflushed records that are lost at the tail of each log
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole)]
+        lose_tail: u64,
+    },
+    /// Controlled shutdown
+    Stop {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+    /// The process starts again
+    Start {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+    /// The process hangs; connections stay open
+    Pause {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+    /// The process goes on
+    Resume {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+    /// Every request takes this much longer; 0s ends it
+    Slow {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+        /// How much longer
+        #[arg(value_name = "DURATION", value_parser = units::duration)]
+        by: SimSpan,
+    },
+    /// The controller fences it until its next heartbeat
+    Fence {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum LinkVerb {
+    /// A black hole: nothing arrives, connections stay open
+    Cut(Ends),
+    /// As configured again
+    Heal(Ends),
+    /// Connections are reset and new ones refused
+    Refuse(Ends),
+    /// More delay on each way
+    Delay {
+        #[command(flatten)]
+        ends: Ends,
+        /// How much more
+        #[arg(value_name = "DURATION", value_parser = units::duration)]
+        by: SimSpan,
+    },
+    /// Less bandwidth; `none` lifts the limit
+    Limit {
+        #[command(flatten)]
+        ends: Ends,
+        /// Bytes or bits per second
+        #[arg(value_name = "RATE", value_parser = limit)]
+        rate: Limit,
+    },
+    /// Messages that TCP has to send again, and are late
+    Loss {
+        #[command(flatten)]
+        ends: Ends,
+        /// Which share of them: 1% or 0.01
+        #[arg(value_name = "SHARE", value_parser = units::share)]
+        share: u32,
+    },
+}
+
+/// The two ends of a link.
+#[derive(Debug, clap::Args)]
+pub(super) struct Ends {
+    /// One end
+    #[arg(value_name = "A")]
+    pub(super) a: String,
+    /// The other end
+    #[arg(value_name = "B")]
+    pub(super) b: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ResponsesVerb {
+    /// The next answers to producers vanish, and later ones with them until the connection closes
+    Swallow {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+        /// How many answers
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = count)]
+        count: u32,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DiskVerb {
+    /// The disk takes only this much; `none` lifts the limit
+    Slow {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+        /// Bytes per second
+        #[arg(value_name = "RATE", value_parser = limit)]
+        rate: Limit,
+    },
+    /// The log directory is full: appends answer `KAFKA_STORAGE_ERROR`
+    Full {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ProducerVerb {
+    /// The process stands still, as in a long garbage collection
+    Pause {
+        /// Which producer
+        #[arg(value_name = "PRODUCER")]
+        producer: String,
+    },
+    /// The process goes on
+    Resume {
+        /// Which producer
+        #[arg(value_name = "PRODUCER")]
+        producer: String,
+    },
+    /// The process dies; what it buffered is gone
+    Crash {
+        /// Which producer
+        #[arg(value_name = "PRODUCER")]
+        producer: String,
+    },
+    /// The process dies and starts again with an empty client
+    Restart {
+        /// Which producer
+        #[arg(value_name = "PRODUCER")]
+        producer: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SetVerb {
+    /// A client configuration; restarts what the real one would have to restart
+    Producer {
+        /// Which producer
+        #[arg(value_name = "PRODUCER")]
+        producer: String,
+        /// linger.ms=20
+        #[arg(value_name = "KEY=VALUE")]
+        setting: String,
+    },
+}
+
+/// How many times: at least once.
+fn count(text: &str) -> Result<u32, &'static str> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("expected a whole number of at least 1"),
+    }
+}
+
+fn whole(text: &str) -> Result<u64, &'static str> {
+    text.parse().map_err(|_| "expected a whole number")
+}
+
+/// A byte rate, or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit(pub(super) Option<u64>);
+
+fn limit(text: &str) -> Result<Limit, units::QuantityError> {
+    if text == "none" {
+        Ok(Limit(None))
+    } else {
+        units::byte_rate(text).map(Some).map(Limit)
+    }
+}
+
+/// Words that the format knows and this version does not simulate yet, longest first.
+pub(super) const LATER: &[&[&str]] = &[
+    &["producer", "clone"],
+    &["broker", "config"],
+    &["topic"],
+    &["coordinator"],
+    &["kafka-topics.sh"],
+    &["kafka-configs.sh"],
+    &["kafka-leader-election.sh"],
+    &["kafka-reassign-partitions.sh"],
+    &["kafka-transactions.sh"],
+    &["kafka-consumer-groups.sh"],
+    &["kafka-get-offsets.sh"],
+    &["kafka-dump-log.sh"],
+];

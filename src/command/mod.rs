@@ -1,0 +1,29 @@
+//! The one command grammar: the timeline's `do`, the `:` prompt, the journal and playbook hints.
+//!
+//! A line is split into words as a shell does, read by one clap definition, and resolved against
+//! the [`Names`] of a run into a [`Command`]. Completion and the reference walk that same
+//! definition. Invariants: [`render`] and [`parse`] are each other's inverse; a problem names the
+//! stretch of the line that it is about, so that a caret can point there.
+
+mod complete;
+mod grammar;
+mod names;
+mod parse;
+mod problem;
+mod reference;
+mod render;
+mod setting;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod units;
+pub mod words;
+
+pub use complete::{COMPLETIONS_MAX, Completion, complete};
+pub use names::Names;
+pub use parse::parse;
+pub use problem::CommandProblem;
+pub use reference::reference;
+pub use render::render;
+
+pub use crate::sim::command::Command;

@@ -1,0 +1,101 @@
+//! From a command to its canonical line.
+
+use std::borrow::Cow;
+
+use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+
+use super::names::Names;
+use super::units::{show_byte_rate, show_duration, show_millionths};
+
+/// The line that [`super::parse`] reads as this command.
+pub fn render(command: &Command, names: &Names) -> String {
+    match command {
+        Command::Broker(broker, fault) => broker_line(&names.broker_name(*broker), *fault),
+        Command::Link(a, b, fault) => {
+            let ends = format!("{} {}", names.peer_name(*a), names.peer_name(*b));
+            link_line(&ends, *fault)
+        }
+        Command::SwallowResponses { broker, count } => {
+            format!(
+                "responses swallow {} --count {count}",
+                names.broker_name(*broker)
+            )
+        }
+        Command::Inject {
+            error,
+            partition,
+            count,
+        } => format!(
+            "inject {} --partition {} --count {count}",
+            error.name(),
+            names.partition_name(*partition)
+        ),
+        Command::Producer(producer, fault) => {
+            let verb = match fault {
+                ProducerFault::Pause => "pause",
+                ProducerFault::Resume => "resume",
+                ProducerFault::Crash => "crash",
+                ProducerFault::Restart => "restart",
+            };
+            format!("producer {verb} {}", names.producer_name(*producer))
+        }
+        Command::SetClient {
+            producer,
+            key,
+            value,
+        } => {
+            let setting = format!("{key}={value}");
+            format!(
+                "set producer {} {}",
+                names.producer_name(*producer),
+                quoted(&setting)
+            )
+        }
+        Command::SetRate {
+            producer,
+            micro_records_per_second,
+        } => format!(
+            "rate {} {}",
+            names.producer_name(*producer),
+            show_millionths(*micro_records_per_second)
+        ),
+    }
+}
+
+fn broker_line(broker: &str, fault: BrokerFault) -> String {
+    match fault {
+        BrokerFault::Kill {
+            lose_tail_records: 0,
+        } => format!("broker kill {broker}"),
+        BrokerFault::Kill { lose_tail_records } => {
+            format!("broker kill {broker} --lose-tail {lose_tail_records}")
+        }
+        BrokerFault::Stop => format!("broker stop {broker}"),
+        BrokerFault::Start => format!("broker start {broker}"),
+        BrokerFault::Pause => format!("broker pause {broker}"),
+        BrokerFault::Resume => format!("broker resume {broker}"),
+        BrokerFault::Slow(by) => format!("broker slow {broker} {}", show_duration(by)),
+        BrokerFault::Fence => format!("broker fence {broker}"),
+        BrokerFault::DiskRate(rate) => format!("disk slow {broker} {}", limit(rate)),
+        BrokerFault::DiskFull => format!("disk full {broker}"),
+    }
+}
+
+fn link_line(ends: &str, fault: LinkFault) -> String {
+    match fault {
+        LinkFault::Cut => format!("link cut {ends}"),
+        LinkFault::Refuse => format!("link refuse {ends}"),
+        LinkFault::Heal => format!("link heal {ends}"),
+        LinkFault::Delay(by) => format!("link delay {ends} {}", show_duration(by)),
+        LinkFault::Limit(rate) => format!("link limit {ends} {}", limit(rate)),
+        LinkFault::Loss(ppm) => format!("link loss {ends} {}", show_millionths(u64::from(ppm))),
+    }
+}
+
+fn limit(rate: Option<u64>) -> String {
+    rate.map_or_else(|| "none".to_owned(), show_byte_rate)
+}
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    shell_words::quote(word)
+}

@@ -1,0 +1,233 @@
+//! The grammar as people meet it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::kafka::error::ErrorCode;
+use crate::sim::command::{BrokerFault, LinkFault, ProducerFault};
+use crate::sim::config::Peer;
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::time::SimSpan;
+
+fn names() -> Names {
+    Names::for_tests(
+        &["trips", "fares"],
+        &[1, 2, 3],
+        &[("events", 12), ("rides-eu", 2)],
+    )
+}
+
+/// The line with a caret line below, the message and the hint.
+fn problem(line: &str) -> String {
+    let problem = parse(line, &names()).unwrap_err();
+    let blanks = " ".repeat(problem.range.start);
+    let carets = "^".repeat(problem.range.len().max(1));
+    format!(
+        "{}\n{blanks}{carets} {problem}",
+        line.replace('\u{1b}', "␛")
+    )
+}
+
+fn golden(name: &str, text: &str) {
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn faults_and_knobs_read_as_commands() {
+    let read = |line| parse(line, &names()).unwrap();
+    assert_eq!(
+        read("link cut trips *"),
+        Command::Link(Peer::Producer(ProducerIndex(0)), Peer::Any, LinkFault::Cut)
+    );
+    assert_eq!(
+        read("broker kill 2 --lose-tail 200"),
+        Command::Broker(
+            BrokerIndex(1),
+            BrokerFault::Kill {
+                lose_tail_records: 200
+            }
+        )
+    );
+    assert_eq!(
+        read("inject not_enough_replicas --partition rides-eu-1 --count 2"),
+        Command::Inject {
+            error: ErrorCode::NotEnoughReplicas,
+            partition: PartitionIndex(13),
+            count: 2
+        }
+    );
+    assert_eq!(
+        read("set producer fares 'linger.ms=20'"),
+        Command::SetClient {
+            producer: ProducerIndex(1),
+            key: "linger.ms".into(),
+            value: "20".into()
+        }
+    );
+    assert_eq!(
+        read("rate trips 0.5"),
+        Command::SetRate {
+            producer: ProducerIndex(0),
+            micro_records_per_second: 500_000
+        }
+    );
+}
+
+#[test]
+fn problems_point_at_the_word() {
+    let lines = [
+        "",
+        "lnik cut trips *",
+        "link",
+        "link cutt trips *",
+        "link cut trip *",
+        "link cut trips",
+        "link cut trips * now",
+        "link cut trips fares",
+        "link delay trips 2 5",
+        "link limit trips 2 0B/s",
+        "link loss trips * 101%",
+        "broker kill 7",
+        "broker kill 2 --lose-tail many",
+        "broker kill 2 --lose-tails 5",
+        "broker kill 2 --lose-tail",
+        "responses swallow 1 --count 0",
+        "inject REQUEST_TIMED_OU --partition events-3",
+        "inject REQUEST_TIMED_OUT --partition events-12",
+        "inject REQUEST_TIMED_OUT",
+        "set producer trips linger.ms",
+        "set producer trips linger=5",
+        "set producer trips linger.ms=soon",
+        "set producer trips acks=2",
+        "set producer trips delivery.timeout.ms=1000",
+        "set producer trips transactional.id=t",
+        "rate trips -5",
+        "rate trips 10000001",
+        "rate 'trips 5",
+        "producer clone trips",
+        "kafka-topics.sh --list",
+        "coordinator kill t1",
+        "rate tr\u{1b}[2J 5",
+    ];
+    let shown: Vec<String> = lines.iter().map(|line| problem(line)).collect();
+    golden("problems_point_at_the_word", &shown.join("\n\n"));
+}
+
+#[test]
+fn completion_follows_the_grammar() {
+    let texts = |line: &str| -> Vec<String> {
+        complete(line, line.len(), &names())
+            .into_iter()
+            .map(|offer| offer.text)
+            .collect()
+    };
+    assert_eq!(texts("li"), ["link"]);
+    assert_eq!(texts("link re"), ["refuse"]);
+    assert_eq!(
+        texts("link cut "),
+        ["trips", "fares", "1", "2", "3", "controller", "*"]
+    );
+    assert_eq!(texts("broker kill 2 "), ["--lose-tail"]);
+    assert_eq!(
+        texts("inject REQUEST_TIMED_OUT --partition rides"),
+        ["rides-eu-0", "rides-eu-1"]
+    );
+    assert_eq!(
+        texts("inject REQUEST_TIMED_OUT --partition rides-eu-0 --c"),
+        ["--count"]
+    );
+    assert!(texts("set producer trips linger").contains(&"linger.ms=".to_owned()));
+    let middle = complete("link c trips *", 6, &names());
+    assert_eq!(middle[0].replace, 5..6);
+}
+
+#[test]
+fn the_reference_lists_every_command() {
+    let lines: Vec<String> = reference()
+        .into_iter()
+        .map(|(usage, help)| format!("{usage}\n    {help}"))
+        .collect();
+    golden("the_reference_lists_every_command", &lines.join("\n"));
+}
+
+fn any_command() -> impl Strategy<Value = Command> {
+    let broker = || (0..3_u16).prop_map(BrokerIndex);
+    let producer = || (0..2_u16).prop_map(ProducerIndex);
+    let span = || any::<u64>().prop_map(SimSpan::from_nanos);
+    let rate = || prop::option::of(1_u64..u64::MAX / 8);
+    let fault = prop_oneof![
+        any::<u64>().prop_map(|n| BrokerFault::Kill {
+            lose_tail_records: n
+        }),
+        Just(BrokerFault::Stop),
+        Just(BrokerFault::Fence),
+        Just(BrokerFault::DiskFull),
+        rate().prop_map(BrokerFault::DiskRate),
+        span().prop_map(BrokerFault::Slow),
+    ];
+    let link = prop_oneof![
+        Just(LinkFault::Cut),
+        Just(LinkFault::Heal),
+        span().prop_map(LinkFault::Delay),
+        rate().prop_map(LinkFault::Limit),
+        (0..=1_000_000_u32).prop_map(LinkFault::Loss),
+    ];
+    let end = prop_oneof![
+        broker().prop_map(Peer::Broker),
+        Just(Peer::Controller),
+        Just(Peer::Any)
+    ];
+    prop_oneof![
+        (broker(), fault).prop_map(|(broker, fault)| Command::Broker(broker, fault)),
+        (producer(), end, link).prop_map(|(p, b, fault)| Command::Link(
+            Peer::Producer(p),
+            b,
+            fault
+        )),
+        (broker(), 1..u32::MAX)
+            .prop_map(|(broker, count)| Command::SwallowResponses { broker, count }),
+        (0..14_u32, 1..u32::MAX, 0..ErrorCode::ALL.len()).prop_map(|(p, count, e)| {
+            Command::Inject {
+                error: ErrorCode::ALL[e],
+                partition: PartitionIndex(p),
+                count,
+            }
+        }),
+        producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
+        (producer(), "[ -~]{0,12}").prop_map(|(producer, value)| Command::SetClient {
+            producer,
+            key: "client.id".into(),
+            value: value.trim().to_owned(),
+        }),
+        (producer(), 0..10_000_000_000_000_u64).prop_map(|(producer, rate)| Command::SetRate {
+            producer,
+            micro_records_per_second: rate
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_command_reads_back_from_its_line(command in any_command()) {
+        let line = render(&command, &names());
+        prop_assert_eq!(parse(&line, &names()), Ok(command), "{}", line);
+    }
+
+    #[test]
+    fn no_line_panics(line in "\\PC{0,40}", cursor in 0_usize..50) {
+        let _ = parse(&line, &names());
+        let _ = complete(&line, cursor, &names());
+    }
+
+    #[test]
+    fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
+        "broker", "link", "cut", "kill", "trips", "1", "*", "--count", "--lose-tail", "set",
+        "producer", "rate", "linger.ms=5", "-5", "--", "inject", "=", "5ms", "disk", "slow",
+    ]), 0..7)) {
+        let line = words.join(" ");
+        let _ = parse(&line, &names());
+        let _ = complete(&line, line.len(), &names());
+    }
+}

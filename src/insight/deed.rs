@@ -1,0 +1,114 @@
+//! Commands in words: what somebody did to the world.
+
+use super::names;
+use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+use crate::sim::config::Config;
+use crate::sim::time::SimSpan;
+
+/// What `command` does, in a sentence without a full stop.
+pub fn words(command: &Command, config: &Config) -> String {
+    match command {
+        Command::Broker(broker, fault) => {
+            format!(
+                "broker {} {}",
+                names::broker(config, *broker),
+                broker_words(*fault)
+            )
+        }
+        Command::Link(a, b, fault) => format!(
+            "the link between {} and {} {}",
+            names::peer(config, *a),
+            names::peer(config, *b),
+            link_words(*fault),
+        ),
+        Command::SwallowResponses { broker, count } => format!(
+            "the next {} of broker {} to producers vanish",
+            super::sentence::count(u64::from(*count), "answer"),
+            names::broker(config, *broker),
+        ),
+        Command::Inject {
+            error,
+            partition,
+            count,
+        } => format!(
+            "the next {} for {} will be answered with {}",
+            if *count == 1 {
+                "batch".to_owned()
+            } else {
+                format!("{count} batches")
+            },
+            names::partition(config, *partition),
+            error.name(),
+        ),
+        Command::Producer(producer, fault) => {
+            format!(
+                "producer {} {}",
+                names::producer(config, *producer),
+                producer_words(*fault)
+            )
+        }
+        Command::SetClient {
+            producer,
+            key,
+            value,
+        } => {
+            format!(
+                "producer {} sets {key}={value}",
+                names::producer(config, *producer)
+            )
+        }
+        Command::SetRate {
+            producer,
+            micro_records_per_second,
+        } => format!(
+            "producer {} sends {} records/s",
+            names::producer(config, *producer),
+            *micro_records_per_second as f64 / 1e6,
+        ),
+    }
+}
+
+fn broker_words(fault: BrokerFault) -> String {
+    match fault {
+        BrokerFault::Kill {
+            lose_tail_records: 0,
+        } => "is killed".to_owned(),
+        BrokerFault::Kill { lose_tail_records } => {
+            format!("is killed and loses the last {lose_tail_records} records of each log")
+        }
+        BrokerFault::Stop => "is stopped in order".to_owned(),
+        BrokerFault::Start => "is started".to_owned(),
+        BrokerFault::Pause => "hangs".to_owned(),
+        BrokerFault::Resume => "goes on".to_owned(),
+        BrokerFault::DiskRate(Some(rate)) => format!("has a disk that takes {rate} bytes/s"),
+        BrokerFault::DiskRate(None) => "has a disk without limit".to_owned(),
+        BrokerFault::DiskFull => "has a full disk".to_owned(),
+        BrokerFault::Slow(span) => format!("takes {} longer for every request", millis(span)),
+        BrokerFault::Fence => "is fenced".to_owned(),
+    }
+}
+
+fn link_words(fault: LinkFault) -> String {
+    match fault {
+        LinkFault::Cut => "is cut".to_owned(),
+        LinkFault::Refuse => "refuses".to_owned(),
+        LinkFault::Heal => "is healed".to_owned(),
+        LinkFault::Delay(span) => format!("takes {} longer", millis(span)),
+        LinkFault::Limit(Some(rate)) => format!("takes {rate} bytes/s"),
+        LinkFault::Limit(None) => "has no limit".to_owned(),
+        LinkFault::Loss(ppm) => format!("loses {} % of its packets", f64::from(ppm) / 10_000.0),
+    }
+}
+
+fn producer_words(fault: ProducerFault) -> &'static str {
+    match fault {
+        ProducerFault::Pause => "is stopped",
+        ProducerFault::Resume => "goes on",
+        ProducerFault::Crash => "crashes",
+        ProducerFault::Restart => "is restarted",
+    }
+}
+
+fn millis(span: SimSpan) -> String {
+    format!("{} ms", span.as_nanos() as f64 / 1e6)
+}

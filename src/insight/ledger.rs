@@ -1,0 +1,359 @@
+//! What became of every record.
+//!
+//! A record is (producer, partition, ordinal there). Acknowledged, failed and abandoned ordinals
+//! are interval sets; how often an ordinal stands in the log is a signed count per ordinal, so that
+//! the appends and truncations of different brokers add up in whatever order they are handed over.
+//!
+//! Invariants:
+//! - A healthy run of any length is one interval per (producer, partition) and set.
+//! - `sent = acknowledged + failed + abandoned + under way`, see [`Ledger::account`].
+//! - An entry that grows beyond [`RUNS_MAX`] settles its older half into plain numbers; what comes
+//!   later about settled ordinals is counted as what it says, and in [`Tally::late`].
+//!
+//! Simplification: with `acks=0` nobody confirms. An acknowledged record that no log holds counts
+//! as lost once a later record of the same producer stands in the partition, and as unconfirmed
+//! before: it may still be on the wire.
+
+mod entry;
+mod tally;
+
+use crate::kafka::settings::Acks;
+use crate::sim::config::{ClientConfig, Config};
+use crate::sim::fact::{Appended, Flow};
+use crate::sim::ids::{PartitionIndex, ProducerIndex};
+
+pub use entry::RUNS_MAX;
+pub use tally::{Account, LedgerField, Tally};
+
+use entry::{Confirmation, Entry};
+
+/// No entry for this partition yet.
+const NO_ENTRY: u32 = u32::MAX;
+
+/// What became of every record of a run.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+    /// By producer and partition: the place in `entries`, or [`NO_ENTRY`].
+    places: Vec<Vec<u32>>,
+    /// Entries that changed since they were last counted.
+    changed: Vec<u32>,
+    /// By producer: whether somebody confirms.
+    confirmation: Vec<Confirmation>,
+    /// By producer: the sum over its entries, and its refused records.
+    tallies: Vec<Tally>,
+    /// Over all producers.
+    total: Tally,
+}
+
+impl Ledger {
+    /// An empty ledger for a run.
+    pub fn new(config: &Config) -> Self {
+        let producers = config.producers.len();
+        Self {
+            entries: Vec::new(),
+            places: vec![Vec::new(); producers],
+            changed: Vec::new(),
+            confirmation: config
+                .producers
+                .iter()
+                .map(|p| confirmation(&p.client))
+                .collect(),
+            tallies: vec![Tally::default(); producers],
+            total: Tally::default(),
+        }
+    }
+
+    /// Takes what was handed over at one moment of the run. The order between entities does not
+    /// matter: truncations come first, and appends are taken in order of time.
+    pub fn fold(&mut self, flows: &[Flow]) {
+        for flow in flows {
+            if let Flow::Truncated {
+                producer,
+                partition,
+                first_ordinal,
+                records,
+            } = *flow
+            {
+                self.entry(producer, partition)
+                    .truncate(first_ordinal, records);
+            }
+        }
+        self.fold_appends(flows);
+        for flow in flows {
+            self.fold_outcome(flow);
+        }
+        self.count_changed();
+    }
+
+    /// One producer's sums.
+    pub fn of(&self, producer: ProducerIndex) -> Tally {
+        self.tallies
+            .get(producer.index())
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The sums of all producers in one partition. Refused records have no partition.
+    pub fn of_partition(&self, partition: PartitionIndex) -> Tally {
+        let mut sum = Tally::default();
+        for entry in self
+            .entries
+            .iter()
+            .filter(|entry| entry.partition == partition)
+        {
+            sum.add(entry.tally());
+        }
+        sum
+    }
+
+    /// The sums over everything.
+    pub fn total(&self) -> Tally {
+        self.total
+    }
+
+    /// The whole account, given how many records the accumulators took.
+    pub fn account(&self, records_sent: u64) -> Account {
+        Account::new(self.total, records_sent)
+    }
+
+    /// One producer's account, given how many records its accumulator took.
+    pub fn account_of(&self, producer: ProducerIndex, records_sent: u64) -> Account {
+        Account::new(self.of(producer), records_sent)
+    }
+
+    /// Appends in order of time. They already are, except around a change of leader.
+    fn fold_appends(&mut self, flows: &[Flow]) {
+        let appends = || {
+            flows.iter().filter_map(|flow| match flow {
+                Flow::Appended(appended) => Some(appended),
+                _ => None,
+            })
+        };
+        if self.in_order(appends()) {
+            appends().for_each(|appended| self.append(appended));
+        } else {
+            let mut sorted: Vec<&Appended> = appends().collect();
+            sorted.sort_by_key(|appended| (appended.at, appended.partition, appended.base_offset));
+            for appended in sorted {
+                self.append(appended);
+            }
+        }
+    }
+
+    fn in_order<'a>(&mut self, appends: impl Iterator<Item = &'a Appended>) -> bool {
+        let mut in_order = true;
+        for appended in appends {
+            let entry = self.entry(appended.producer, appended.partition);
+            in_order &= entry.last_append <= appended.at;
+            entry.last_append = entry.last_append.max(appended.at);
+        }
+        in_order
+    }
+
+    fn append(&mut self, appended: &Appended) {
+        self.entry(appended.producer, appended.partition)
+            .append(appended.first_ordinal, appended.records);
+    }
+
+    fn fold_outcome(&mut self, flow: &Flow) {
+        match *flow {
+            Flow::Appended(_) | Flow::Truncated { .. } => {}
+            Flow::Acknowledged(ref batch) => self
+                .entry(batch.producer, batch.partition)
+                .acknowledge(batch.first_ordinal, batch.records),
+            Flow::Failed {
+                producer,
+                partition,
+                first_ordinal,
+                records,
+            } => {
+                self.entry(producer, partition).fail(first_ordinal, records);
+            }
+            Flow::Abandoned {
+                producer,
+                partition,
+                first_ordinal,
+                records,
+            } => {
+                self.entry(producer, partition)
+                    .abandon(first_ordinal, records);
+            }
+            Flow::Refused {
+                producer, records, ..
+            } => {
+                if let Some(tally) = self.tallies.get_mut(producer.index()) {
+                    tally.refused += u64::from(records);
+                    self.total.refused += u64::from(records);
+                }
+            }
+        }
+    }
+
+    /// The entry of a producer in a partition, made when it is first asked for, and marked as
+    /// changed.
+    fn entry(&mut self, producer: ProducerIndex, partition: PartitionIndex) -> &mut Entry {
+        if self.places.len() <= producer.index() {
+            self.places.resize_with(producer.index() + 1, Vec::new);
+            self.tallies.resize(producer.index() + 1, Tally::default());
+        }
+        let places = &mut self.places[producer.index()];
+        if places.len() <= partition.index() {
+            places.resize(partition.index() + 1, NO_ENTRY);
+        }
+        let mut place = places[partition.index()];
+        if place == NO_ENTRY {
+            place = self.entries.len() as u32;
+            places[partition.index()] = place;
+            let confirmation = self.confirmation.get(producer.index()).copied();
+            let confirmation = confirmation.unwrap_or(Confirmation::ByLeader);
+            self.entries
+                .push(Entry::new(producer, partition, confirmation));
+        }
+        let entry = &mut self.entries[place as usize];
+        if !entry.changed {
+            entry.changed = true;
+            self.changed.push(place);
+        }
+        entry
+    }
+
+    /// Counts the entries that changed anew.
+    fn count_changed(&mut self) {
+        for place in self.changed.drain(..) {
+            let entry = &mut self.entries[place as usize];
+            let before = *entry.tally();
+            entry.recount();
+            let tally = &mut self.tallies[entry.producer.index()];
+            tally.replace(&before, entry.tally());
+            self.total.replace(&before, entry.tally());
+        }
+    }
+}
+
+fn confirmation(client: &ClientConfig) -> Confirmation {
+    match client {
+        ClientConfig::Java(settings) if settings.acks == Acks::None => Confirmation::ByNobody,
+        ClientConfig::Java(_) => Confirmation::ByLeader,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::insight::testing::config;
+    use crate::sim::fact::Acknowledged;
+    use crate::sim::ids::TopicIndex;
+    use crate::sim::time::SimTime;
+
+    const TRIPS: ProducerIndex = ProducerIndex(0);
+
+    fn appended(partition: u32, batch: u64, base_offset: u64, millis: u64) -> Flow {
+        Flow::Appended(Appended {
+            producer: TRIPS,
+            partition: PartitionIndex(partition),
+            first_ordinal: batch * 10,
+            records: 10,
+            bytes: 10_000,
+            base_offset,
+            at: SimTime::from_millis(millis),
+        })
+    }
+
+    fn acknowledged(partition: u32, batch: u64) -> Flow {
+        Flow::Acknowledged(Acknowledged {
+            producer: TRIPS,
+            partition: PartitionIndex(partition),
+            first_ordinal: batch * 10,
+            records: 10,
+            bytes: 10_000,
+            created: SimTime::ZERO,
+            drained: SimTime::ZERO,
+            arrived: SimTime::ZERO,
+            appended: SimTime::ZERO,
+            answered: SimTime::ZERO,
+            at: SimTime::ZERO,
+        })
+    }
+
+    fn failed(partition: u32, batch: u64) -> Flow {
+        let partition = PartitionIndex(partition);
+        Flow::Failed {
+            producer: TRIPS,
+            partition,
+            first_ordinal: batch * 10,
+            records: 10,
+        }
+    }
+
+    #[test]
+    fn a_healthy_hour_adds_up_and_is_one_interval_a_partition() {
+        let mut ledger = Ledger::new(&config());
+        for batch in 0..10_000 {
+            ledger.fold(&[
+                appended(2, batch, batch * 10, batch),
+                acknowledged(2, batch),
+            ]);
+        }
+        let account = ledger.account_of(TRIPS, 100_020);
+        assert_eq!(account.tally.acknowledged_present, 100_000);
+        assert_eq!(account.under_way, 20);
+        assert_eq!(account.imbalance(), None);
+        assert_eq!(ledger.of_partition(PartitionIndex(2)), ledger.total());
+    }
+
+    #[test]
+    fn a_refused_record_was_never_sent() {
+        let mut ledger = Ledger::new(&config());
+        ledger.fold(&[Flow::Refused {
+            producer: TRIPS,
+            topic: TopicIndex(0),
+            records: 3,
+        }]);
+        let account = ledger.account(0);
+        assert_eq!((account.tally.refused, account.under_way), (3, 0));
+    }
+
+    #[test]
+    fn appends_of_an_old_and_a_new_leader_are_taken_in_order_of_time() {
+        // The new leader's flows come first here: it has the lower rank.
+        let mut ledger = Ledger::new(&config());
+        ledger.fold(&[appended(0, 1, 10, 9_000), appended(0, 0, 0, 5)]);
+        assert_eq!(ledger.total().reordered, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_between_entities_does_not_matter(
+            fates in prop::collection::vec(0u8..4, 1..60),
+            seed in any::<u64>(),
+        ) {
+            let mut flows = Vec::new();
+            for (batch, fate) in (0u64..).zip(&fates) {
+                let partition = (batch % 3) as u32;
+                match fate {
+                    0 => flows.extend([appended(partition, batch, batch * 10, batch), acknowledged(partition, batch)]),
+                    1 => flows.extend([appended(partition, batch, batch * 10, batch), failed(partition, batch)]),
+                    2 => flows.push(failed(partition, batch)),
+                    _ => {}
+                }
+            }
+            let mut shuffled = flows.clone();
+            let mut state = seed | 1;
+            for place in (1..shuffled.len()).rev() {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                shuffled.swap(place, (state >> 33) as usize % (place + 1));
+            }
+            let (mut one, mut two) = (Ledger::new(&config()), Ledger::new(&config()));
+            one.fold(&flows);
+            two.fold(&shuffled);
+            prop_assert_eq!(one.total(), two.total());
+            let account = one.account(fates.len() as u64 * 10);
+            prop_assert_eq!(account.imbalance(), None);
+            let open = fates.iter().filter(|&&fate| 2 < fate).count() as u64;
+            prop_assert_eq!(account.under_way, open * 10);
+        }
+    }
+}

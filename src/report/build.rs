@@ -1,0 +1,213 @@
+//! From a session to its report.
+
+use std::collections::BTreeMap;
+
+use super::model::{
+    Expected, FORMAT, Happening, Latencies, Measured, MetricSummary, PartitionSummary,
+    ProducerSummary, Report, SeriesRow, Totals, Warned, rounded,
+};
+use crate::insight::judge::Outcome;
+use crate::insight::kind::kind_name;
+use crate::insight::latency::Stage;
+use crate::insight::ledger::LedgerField;
+use crate::insight::metric::{Metric, ProducerFigure};
+use crate::insight::sentence::sentence;
+use crate::insight::series::Bucket;
+use crate::insight::{names, path};
+use crate::kafka::metric_name::ProducerMetric;
+use crate::session::Session;
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::time::SimSpan;
+
+impl Report {
+    /// What `session` amounts to. It should be finished: expectations that are still pending
+    /// count as inconclusive.
+    pub fn of(session: &Session) -> Self {
+        let config = session.simulation().config();
+        let producers = (0..config.producers.len()).map(|index| ProducerIndex(index as u16));
+        Self {
+            format: FORMAT,
+            scenario: session.scenario().name.clone(),
+            title: session.scenario().title.clone(),
+            seed: config.seed,
+            version: env!("CARGO_PKG_VERSION"),
+            simulated_seconds: rounded(session.now().as_seconds()),
+            ended: session.is_over(),
+            digest: format!("{:016x}", session.digest()),
+            totals: totals(session),
+            producers: producers
+                .map(|producer| {
+                    (
+                        names::producer(config, producer).to_owned(),
+                        of_producer(session, producer),
+                    )
+                })
+                .collect(),
+            partitions: session
+                .simulation()
+                .partitions()
+                .map(|partition| {
+                    (
+                        names::partition(config, partition),
+                        of_partition(session, partition),
+                    )
+                })
+                .collect(),
+            consumers: BTreeMap::new(),
+            transactions: BTreeMap::new(),
+            expectations: expectations(session),
+            warnings: warnings(session),
+            happenings: happenings(session),
+            series: Vec::new(),
+        }
+    }
+
+    /// The same, with every sampled series.
+    pub fn with_series(session: &Session) -> Self {
+        let mut report = Self::of(session);
+        report.series = series(session);
+        report
+    }
+}
+
+fn totals(session: &Session) -> Totals {
+    let account = session.insight().account(session.simulation());
+    Totals {
+        records_sent: account.field(LedgerField::Sent),
+        records_acked: account.field(LedgerField::Acked),
+        records_failed: account.field(LedgerField::Failed),
+        records_failed_present: account.field(LedgerField::FailedPresent),
+        records_refused: account.field(LedgerField::Refused),
+        records_abandoned: account.field(LedgerField::Abandoned),
+        records_under_way: account.field(LedgerField::UnderWay),
+        records_lost_acknowledged: account.field(LedgerField::LostAcknowledged),
+        records_duplicated: account.field(LedgerField::Duplicated),
+        records_reordered: account.field(LedgerField::Reordered),
+    }
+}
+
+fn of_producer(session: &Session, producer: ProducerIndex) -> ProducerSummary {
+    let insight = session.insight();
+    let sampler = insight.sampler();
+    let mut metrics: BTreeMap<String, MetricSummary> = ProducerMetric::ALL
+        .iter()
+        .map(|&metric| {
+            let last = session.simulation().producer_metric(producer, metric);
+            let summary = summary(sampler.summed(producer, metric), last);
+            (metric.name().to_owned(), summary)
+        })
+        .collect();
+    for (metric, series) in sampler.all() {
+        if let Metric::Producer(owner, ProducerFigure::Own(figure)) = metric
+            && owner == producer
+        {
+            let summary = summary(Some(series.total()), series.last());
+            metrics.insert(figure.name().to_owned(), summary);
+        }
+    }
+    let errors = insight.errors(producer).iter();
+    let latencies = Stage::ALL.into_iter().filter_map(|stage| {
+        let found = insight.latency().percentiles(producer, stage)?;
+        let latencies = Latencies {
+            batches: found.batches,
+            p50: millis(found.p50),
+            p95: millis(found.p95),
+            p99: millis(found.p99),
+            max: millis(found.max),
+        };
+        Some((stage.name().replace(' ', "_"), latencies))
+    });
+    ProducerSummary {
+        metrics,
+        errors: errors
+            .map(|(class, count)| (class.simple_name().to_owned(), *count))
+            .collect(),
+        latency_ms: latencies.collect(),
+    }
+}
+
+fn summary(samples: Option<&Bucket>, last: Option<f64>) -> MetricSummary {
+    let samples = samples.filter(|samples| !samples.is_empty());
+    MetricSummary {
+        last: Measured::new(last),
+        min: Measured::new(samples.map(|samples| samples.min)),
+        mean: Measured::new(samples.and_then(Bucket::mean)),
+        max: Measured::new(samples.map(|samples| samples.max)),
+    }
+}
+
+fn of_partition(session: &Session, partition: PartitionIndex) -> PartitionSummary {
+    let view = session.simulation().partition(partition);
+    let brokers = &session.simulation().config().brokers;
+    let id = |broker: BrokerIndex| brokers.get(broker.index()).map(|broker| broker.id);
+    PartitionSummary {
+        leader: view.leader.and_then(id),
+        isr: view.isr.iter().filter_map(|&broker| id(broker)).collect(),
+        log_start_offset: view.log_start_offset,
+        log_end_offset: view.log_end_offset,
+        high_watermark: view.high_watermark,
+        last_stable_offset: view.last_stable_offset,
+        records_in: view.records_in,
+        bytes_in: view.bytes_in,
+    }
+}
+
+fn expectations(session: &Session) -> Vec<Expected> {
+    let judgements = session.insight().judgements().iter();
+    judgements
+        .map(|judgement| Expected {
+            name: judgement.name.clone(),
+            held: match judgement.outcome {
+                Outcome::Held => Some(true),
+                Outcome::Failed => Some(false),
+                Outcome::Pending | Outcome::Inconclusive => None,
+            },
+            observed: judgement.observed.clone(),
+        })
+        .collect()
+}
+
+fn warnings(session: &Session) -> Vec<Warned> {
+    let warnings = session.insight().warnings().all().iter();
+    warnings
+        .map(|warning| Warned {
+            name: warning.name.to_owned(),
+            text: warning.text.clone(),
+            first_seconds: rounded(warning.first.as_seconds()),
+            last_seconds: rounded(warning.last.as_seconds()),
+        })
+        .collect()
+}
+
+fn happenings(session: &Session) -> Vec<Happening> {
+    let config = session.simulation().config();
+    let markers = session.insight().log().markers().iter();
+    markers
+        .map(|marker| Happening {
+            seconds: rounded(marker.at.as_seconds()),
+            kind: kind_name(&marker.fact).to_owned(),
+            text: sentence(&marker.fact, config),
+        })
+        .collect()
+}
+
+fn series(session: &Session) -> Vec<SeriesRow> {
+    let config = session.simulation().config();
+    let mut rows = Vec::new();
+    for (metric, series) in session.insight().sampler().all() {
+        let path = path::show(metric, config);
+        for (start, bucket) in series.timed().filter(|(_, bucket)| !bucket.is_empty()) {
+            rows.push(SeriesRow {
+                path: path.clone(),
+                from_seconds: rounded(start.as_seconds()),
+                to_seconds: rounded((start + series.bucket_span()).as_seconds()),
+                values: summary(Some(bucket), Some(bucket.last)),
+            });
+        }
+    }
+    rows
+}
+
+fn millis(span: SimSpan) -> f64 {
+    rounded(span.as_nanos() as f64 / 1e6)
+}

@@ -1,0 +1,241 @@
+//! The report as values. Field names are those of the JSON format: fields may be added, never
+//! renamed.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::insight::judge::Outcome;
+
+/// The version of the format.
+pub(super) const FORMAT: u32 = 1;
+
+/// What a run amounts to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's title.
+    pub title: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The version of kdrill.
+    pub version: &'static str,
+    /// Simulated time that passed, in seconds.
+    pub simulated_seconds: f64,
+    /// Whether the run came to its end.
+    pub ended: bool,
+    /// The digest over everything that happened, in hexadecimal.
+    pub digest: String,
+    /// Records over all producers.
+    pub totals: Totals,
+    /// By name.
+    pub producers: BTreeMap<String, ProducerSummary>,
+    /// By `TOPIC-N`.
+    pub partitions: BTreeMap<String, PartitionSummary>,
+    /// By group; there are none in this version.
+    pub consumers: BTreeMap<String, ConsumerSummary>,
+    /// By transactional id; there are none in this version.
+    pub transactions: BTreeMap<String, TransactionSummary>,
+    /// In the scenario's order.
+    pub expectations: Vec<Expected>,
+    /// In order of their first moment.
+    pub warnings: Vec<Warned>,
+    /// The moments worth a mark, in order.
+    pub happenings: Vec<Happening>,
+    /// Every sampled series; only filled for formats that show them.
+    #[serde(skip)]
+    pub series: Vec<SeriesRow>,
+}
+
+/// Records by what became of them, over all producers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Taken by an accumulator.
+    pub records_sent: u64,
+    /// Acknowledged.
+    pub records_acked: u64,
+    /// Failed in their callback.
+    pub records_failed: u64,
+    /// Failed, and in a log all the same.
+    pub records_failed_present: u64,
+    /// Refused by `send()` and given up.
+    pub records_refused: u64,
+    /// Gone with their process.
+    pub records_abandoned: u64,
+    /// Not done when the run ended.
+    pub records_under_way: u64,
+    /// Acknowledged, and in no log.
+    pub records_lost_acknowledged: u64,
+    /// In a log more than once, the first time not counted.
+    pub records_duplicated: u64,
+    /// Behind a later record of the same producer and partition.
+    pub records_reordered: u64,
+}
+
+/// One producer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ProducerSummary {
+    /// Its client's metrics by name, and the `true-` and `kdrill-` figures that were sampled.
+    pub metrics: BTreeMap<String, MetricSummary>,
+    /// Records that brought the application an exception, by class.
+    pub errors: BTreeMap<String, u64>,
+    /// Latencies of its batches by stage, in ms.
+    pub latency_ms: BTreeMap<String, Latencies>,
+}
+
+/// One metric; `None` where it had no value, or was not sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MetricSummary {
+    /// At the end.
+    pub last: Measured,
+    /// Over all samples.
+    pub min: Measured,
+    /// Over all samples.
+    pub mean: Measured,
+    /// Over all samples.
+    pub max: Measured,
+}
+
+/// A figure that may not exist. Rounded to six decimals, never NaN or infinite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Measured(Option<f64>);
+
+impl Measured {
+    /// `value`, rounded; nothing where it is not a finite number.
+    pub fn new(value: Option<f64>) -> Self {
+        Self(value.filter(|value| value.is_finite()).map(rounded))
+    }
+
+    /// The figure.
+    pub const fn get(self) -> Option<f64> {
+        self.0
+    }
+}
+
+/// Latencies of one stage, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Latencies {
+    /// Batches.
+    pub batches: u64,
+    /// Half of them took at most this long.
+    pub p50: f64,
+    /// 95 of 100 took at most this long.
+    pub p95: f64,
+    /// 99 of 100 took at most this long.
+    pub p99: f64,
+    /// The slowest.
+    pub max: f64,
+}
+
+/// One partition at the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartitionSummary {
+    /// Kafka's node id of its leader.
+    pub leader: Option<u32>,
+    /// Node ids of its in-sync replicas.
+    pub isr: Vec<u32>,
+    /// First offset kept.
+    pub log_start_offset: u64,
+    /// Next offset to be written.
+    pub log_end_offset: u64,
+    /// First offset that consumers may not read.
+    pub high_watermark: u64,
+    /// First offset of an open transaction, or the high watermark.
+    pub last_stable_offset: u64,
+    /// Records appended.
+    pub records_in: u64,
+    /// Bytes appended.
+    pub bytes_in: u64,
+}
+
+/// One consumer group at the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConsumerSummary {
+    /// Records behind the log's end, by `TOPIC-N`.
+    pub lag: BTreeMap<String, u64>,
+}
+
+/// One transactional id at the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TransactionSummary {
+    /// The coordinator's state.
+    pub state: String,
+    /// Its producer id.
+    pub producer_id: i64,
+    /// Its epoch.
+    pub epoch: i16,
+}
+
+/// One expectation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Expected {
+    /// Its name.
+    pub name: String,
+    /// Whether it held; `None` where the run ended before that could be said.
+    pub held: Option<bool>,
+    /// What was seen, in words.
+    pub observed: String,
+}
+
+impl Expected {
+    /// One word for people.
+    pub const fn word(&self) -> &'static str {
+        match self.held {
+            Some(true) => Outcome::Held.word(),
+            Some(false) => Outcome::Failed.word(),
+            None => Outcome::Inconclusive.word(),
+        }
+    }
+}
+
+/// One warning.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warned {
+    /// The diagnosis.
+    pub name: String,
+    /// Its latest sentence.
+    pub text: String,
+    /// When it was first made.
+    pub first_seconds: f64,
+    /// When it last held.
+    pub last_seconds: f64,
+}
+
+/// One moment worth a mark.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Happening {
+    /// When.
+    pub seconds: f64,
+    /// The kind of fact.
+    pub kind: String,
+    /// What happened, in a sentence.
+    pub text: String,
+}
+
+/// One bucket of one series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesRow {
+    /// The figure's path.
+    pub path: String,
+    /// Moment of the bucket's first sample.
+    pub from_seconds: f64,
+    /// Moment of the next bucket's first sample.
+    pub to_seconds: f64,
+    /// Its samples.
+    pub values: MetricSummary,
+}
+
+/// `value` to six decimals.
+pub(super) fn rounded(value: f64) -> f64 {
+    const SCALE: f64 = 1e6;
+    // Beyond this, a double has no six decimals anyway, and scaling could overflow.
+    if 1e9 < value.abs() {
+        value
+    } else {
+        (value * SCALE).round() / SCALE
+    }
+}

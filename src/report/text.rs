@@ -1,0 +1,257 @@
+//! The report for people: 80 columns, no colour needed.
+
+use std::fmt::Write as _;
+
+use super::{Expected, Outcome, Report};
+use crate::command::text::escaped;
+
+/// Columns of a line at most.
+const COLUMNS: usize = 80;
+/// Moments that are told at most; beyond, the first and the last half of them.
+const HAPPENINGS_MAX: usize = 24;
+
+/// All outcomes, with a summary line when there are several.
+pub(super) fn render(outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    for (place, outcome) in outcomes.iter().enumerate() {
+        if 0 < place {
+            text.push('\n');
+        }
+        match outcome {
+            Outcome::Ran(report) => of_run(&mut text, report),
+            Outcome::Unloadable { scenario, .. } => {
+                line(
+                    &mut text,
+                    "",
+                    &format!("{} could not be loaded", escaped(scenario)),
+                );
+            }
+        }
+    }
+    if 1 < outcomes.len() {
+        summary(&mut text, outcomes);
+    }
+    text
+}
+
+fn of_run(text: &mut String, report: &Report) {
+    line(
+        text,
+        "",
+        &format!("{}: {}", escaped(&report.scenario), escaped(&report.title)),
+    );
+    let how = if report.ended {
+        "ran to its end"
+    } else {
+        "stopped before its end"
+    };
+    let run = format!(
+        "{how}: {:.3} s of simulated time, seed {}, digest {}",
+        report.simulated_seconds, report.seed, report.digest,
+    );
+    line(text, "  ", &run);
+    happenings(text, report);
+    expectations(text, report);
+    warnings(text, report);
+    records(text, report);
+}
+
+fn happenings(text: &mut String, report: &Report) {
+    if report.happenings.is_empty() {
+        return;
+    }
+    text.push_str("\nWhat happened\n");
+    let count = report.happenings.len();
+    let half = HAPPENINGS_MAX / 2;
+    for (place, happening) in report.happenings.iter().enumerate() {
+        if HAPPENINGS_MAX < count && place == half {
+            let _written = writeln!(text, "               … {} more", count - HAPPENINGS_MAX);
+        }
+        if count <= HAPPENINGS_MAX || place < half || count - half <= place {
+            let head = format!("  {:>9.3} s  ", happening.seconds);
+            line(text, &head, &escaped(&happening.text));
+        }
+    }
+}
+
+fn expectations(text: &mut String, report: &Report) {
+    if report.expectations.is_empty() {
+        return;
+    }
+    let count = |held| {
+        report
+            .expectations
+            .iter()
+            .filter(|e| e.held == held)
+            .count()
+    };
+    let (held, failed, open) = (count(Some(true)), count(Some(false)), count(None));
+    let _written = writeln!(
+        text,
+        "\nExpectations: {held} held, {failed} failed, {open} inconclusive"
+    );
+    for expected in &report.expectations {
+        expectation(text, expected);
+    }
+}
+
+fn expectation(text: &mut String, expected: &Expected) {
+    let head = format!("  {:<12}  ", expected.word());
+    line(text, &head, &escaped(&expected.name));
+    line(
+        text,
+        &" ".repeat(head.len()),
+        &format!("observed: {}", escaped(&expected.observed)),
+    );
+}
+
+fn warnings(text: &mut String, report: &Report) {
+    if report.warnings.is_empty() {
+        return;
+    }
+    text.push_str("\nWarnings\n");
+    for warning in &report.warnings {
+        let _written = writeln!(
+            text,
+            "  {}, from {:.1} s to {:.1} s",
+            warning.name, warning.first_seconds, warning.last_seconds,
+        );
+        line(text, "    ", &escaped(&warning.text));
+    }
+}
+
+fn records(text: &mut String, report: &Report) {
+    let totals = &report.totals;
+    text.push_str("\nRecords\n");
+    let shown = [
+        ("taken by send()", totals.records_sent, Shown::Always),
+        ("acknowledged", totals.records_acked, Shown::Always),
+        ("failed", totals.records_failed, Shown::Always),
+        (
+            "  of these in a log all the same",
+            totals.records_failed_present,
+            Shown::IfAny,
+        ),
+        (
+            "gone with their process",
+            totals.records_abandoned,
+            Shown::IfAny,
+        ),
+        (
+            "under way at the end",
+            totals.records_under_way,
+            Shown::Always,
+        ),
+        ("refused by send()", totals.records_refused, Shown::Always),
+        (
+            "acknowledged and lost",
+            totals.records_lost_acknowledged,
+            Shown::Always,
+        ),
+        ("duplicated", totals.records_duplicated, Shown::Always),
+        ("reordered", totals.records_reordered, Shown::Always),
+    ];
+    for (what, count, rule) in shown {
+        if rule == Shown::Always || 0 < count {
+            let _written = writeln!(text, "  {what:<34} {:>15}", grouped(count));
+        }
+    }
+}
+
+/// Whether a line is shown when it counts nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Always,
+    IfAny,
+}
+
+fn summary(text: &mut String, outcomes: &[Outcome]) {
+    let mut failed = 0;
+    let mut inconclusive = 0;
+    let mut unloadable = 0;
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Ran(report) => {
+                let any = |held| report.expectations.iter().any(|e| e.held == held);
+                failed += usize::from(any(Some(false)));
+                inconclusive += usize::from(!any(Some(false)) && any(None));
+            }
+            Outcome::Unloadable { .. } => unloadable += 1,
+        }
+    }
+    let held = outcomes.len() - failed - inconclusive - unloadable;
+    let _written = writeln!(
+        text,
+        "\n{} scenarios: {held} held, {failed} failed, {inconclusive} inconclusive, \
+         {unloadable} could not be loaded",
+        outcomes.len(),
+    );
+}
+
+/// `words` behind `head`, wrapped; later lines are indented as far as `head` is wide.
+fn line(text: &mut String, head: &str, words: &str) {
+    let indent = head.chars().count();
+    let mut column = indent;
+    text.push_str(head);
+    for (place, word) in words.split(' ').enumerate() {
+        let width = word.chars().count();
+        if 0 < place {
+            if COLUMNS < column + 1 + width && indent < column {
+                text.push('\n');
+                text.push_str(&" ".repeat(indent));
+                column = indent;
+            } else {
+                text.push(' ');
+                column += 1;
+            }
+        }
+        text.push_str(word);
+        column += width;
+    }
+    text.push('\n');
+}
+
+/// A count with its thousands apart: `1,900,000`.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if 0 < place && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_sentences_wrap_under_their_beginning() {
+        let mut text = String::new();
+        line(&mut text, "   60.000 s  ", &"word ".repeat(30));
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS));
+        assert!(
+            text.lines()
+                .skip(1)
+                .all(|line| line.starts_with("             word"))
+        );
+    }
+
+    #[test]
+    fn a_word_longer_than_a_line_stays_whole() {
+        let mut text = String::new();
+        line(&mut text, "  ", &"x".repeat(200));
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(
+            [0, 999, 1_000, 1_900_000].map(grouped),
+            ["0", "999", "1,000", "1,900,000"]
+        );
+    }
+}

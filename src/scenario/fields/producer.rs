@@ -1,0 +1,88 @@
+//! One producer and its scripted thread.
+
+use super::{DURATION, Kind, LOAD, Merge, TableSpec, default, later, optional, required};
+use crate::sim::config::PRODUCERS_MAX;
+
+pub(crate) static PRODUCER: TableSpec = TableSpec {
+    name: "[[producer]]",
+    help: "One producer: a client and the application that uses it",
+    fields: &[
+        required(
+            "name",
+            Kind::Name,
+            "what it is called, here and in commands",
+        ),
+        default(
+            "client",
+            Kind::Word(&["java", "librdkafka"]),
+            "java",
+            "which client library",
+        ),
+        optional(
+            "version",
+            Kind::Version,
+            "the client's version; by default the cluster's",
+        ),
+        optional(
+            "count",
+            Kind::Whole(1, PRODUCERS_MAX as i128),
+            "that many of them: NAME-1, NAME-2, …",
+        ),
+        default(
+            "start",
+            DURATION,
+            "0s",
+            "when the application constructs the producer",
+        ),
+        optional(
+            "rack",
+            Kind::Name,
+            "client.rack, for clients that know it (4.4)",
+        ),
+        optional(
+            "config-file",
+            Kind::Path,
+            "a .properties file; keys under config win over it",
+        ),
+        optional(
+            "config",
+            Kind::Kafka,
+            "client configuration by its real names",
+        ),
+        optional(
+            "trace",
+            Kind::List(&Kind::Payload),
+            "keys whose every record is remembered",
+        ),
+        optional(
+            "load",
+            Kind::Tables(&LOAD, Merge::Replace),
+            "generated load",
+        ),
+        optional(
+            "script",
+            Kind::Tables(&SCRIPT, Merge::Replace),
+            "exact calls of one more application thread",
+        ),
+        later("poll"),
+    ],
+};
+
+static SCRIPT: TableSpec = TableSpec {
+    name: "[[producer.script]]",
+    help: "One call of the scripted application thread",
+    fields: &[
+        default(
+            "at",
+            DURATION,
+            "0s",
+            "not before this, nor before the previous call returned",
+        ),
+        required(
+            "do",
+            Kind::Call,
+            "`produce TOPIC [key=K] [value=V] [partition=N] [await=true]`, `flush`, \
+             `close [TIMEOUT]`, `new_producer` or `exit`",
+        ),
+    ],
+};

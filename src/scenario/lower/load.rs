@@ -1,0 +1,170 @@
+//! Generated load.
+
+use std::sync::Arc;
+
+use crate::kafka::metric_name::ProducerMetric;
+use crate::scenario::problem::Problem;
+use crate::scenario::read::Fields;
+use crate::sim::config::{
+    Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Rate, RateStep, Throttle,
+};
+use crate::sim::time::{SimSpan, SimTime};
+
+use super::{World, keys, values};
+
+/// One `[[producer.load]]`.
+pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
+    let name = fields.text("topic").unwrap_or("?");
+    let topic = world.topic(name, fields.place_of("topic"));
+    let mut keys = keys::keys(world, fields);
+    keys.explicit_partition = fields.whole("partition");
+    explicit_partition(world, fields, topic.index());
+    LoadConfig {
+        topic,
+        rate: rate(world, fields),
+        pacing: match fields.text("pacing") {
+            Some("open") => Pacing::Open,
+            _ => Pacing::Closed,
+        },
+        arrival: match fields.text("arrival") {
+            Some("poisson") => Arrival::Poisson,
+            _ => Arrival::Constant,
+        },
+        threads: fields.whole("threads").unwrap_or(1),
+        keys: Arc::new(keys),
+        values: values::values(world, fields),
+        await_acks: await_acks(fields),
+        on_refused: on_refused(fields),
+        on_failed: match fields.text("on-failed") {
+            Some("resend") => OnFailed::Resend,
+            Some("spill") => OnFailed::Spill,
+            _ => OnFailed::Count,
+        },
+        throttle: throttle(world, fields),
+        records_max: fields.whole("records"),
+        at_end: at_end(world, fields),
+    }
+}
+
+/// A partition that a topic does not have is legal: the client waits for it.
+fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize) {
+    let existing = world
+        .topics
+        .get(topic)
+        .and_then(|topic| topic.existing.as_ref());
+    let partitions = existing.map(|existing| existing.replicas.len());
+    if let (Some(partition), Some(count)) = (fields.whole::<usize>("partition"), partitions)
+        && partition >= count
+    {
+        let note = Problem::new(format!("the topic has {count} partitions, from 0"));
+        let label = "send() waits for this one, up to max.block.ms";
+        world
+            .findings
+            .note(note.at(fields.place_of("partition"), label));
+    }
+}
+
+fn rate(world: &mut World<'_>, fields: &Fields<'_>) -> Rate {
+    if fields.text("rate") == Some("max") {
+        return Rate::Max;
+    }
+    let steps = fields.tables("rate");
+    if let Some(rate) = fields.record_rate("rate").filter(|_| steps.is_empty()) {
+        if rate == 0 {
+            let problem = Problem::new("`rate` is zero");
+            world.problem(
+                problem
+                    .at(fields.place_of("rate"), "expected more than nothing")
+                    .hint("a load that starts later: rate = [{ from = \"10s\", rate = 1000 }]"),
+            );
+        }
+        return Rate::Steps(vec![RateStep {
+            from: SimTime::ZERO,
+            micro_records_per_second: rate,
+            ramp: SimSpan::ZERO,
+        }]);
+    }
+    Rate::Steps(rate_steps(world, fields, &steps))
+}
+
+fn rate_steps(world: &mut World<'_>, fields: &Fields<'_>, steps: &[Fields<'_>]) -> Vec<RateStep> {
+    let mut lowered: Vec<RateStep> = Vec::new();
+    for step in steps {
+        let from = world.moment(step, "from").unwrap_or(SimTime::ZERO);
+        if lowered.last().is_some_and(|last| last.from >= from) {
+            let problem = Problem::new("steps of `rate` are not in the order of time");
+            world.problem(problem.at(step.place, "not after the one before"));
+        }
+        lowered.push(RateStep {
+            from,
+            micro_records_per_second: step.record_rate("rate").unwrap_or(1),
+            ramp: step.duration("ramp").unwrap_or(SimSpan::ZERO),
+        });
+    }
+    let is_silent = lowered
+        .iter()
+        .all(|step| step.micro_records_per_second == 0);
+    if fields.has("rate") && is_silent && world.findings.is_clean() {
+        let problem = Problem::new("`rate` is zero all the time");
+        world.problem(problem.at(fields.place_of("rate"), "expected more than nothing"));
+    }
+    lowered
+}
+
+fn await_acks(fields: &Fields<'_>) -> AwaitAcks {
+    match fields.table("await").and_then(|table| table.whole("every")) {
+        Some(every) => AwaitAcks::Every(every),
+        None if fields.text("await") == Some("each") => AwaitAcks::Every(1),
+        None => AwaitAcks::None,
+    }
+}
+
+fn on_refused(fields: &Fields<'_>) -> OnRefused {
+    match fields
+        .table("on-refused")
+        .and_then(|table| table.duration("pause"))
+    {
+        Some(pause) => OnRefused::Pause(pause),
+        None => match fields.text("on-refused") {
+            Some("retry") => OnRefused::Retry,
+            Some("spill") => OnRefused::Spill,
+            _ => OnRefused::Drop,
+        },
+    }
+}
+
+fn throttle(world: &mut World<'_>, fields: &Fields<'_>) -> Option<Throttle> {
+    let table = fields.table("throttle")?;
+    let name = table.text("metric")?;
+    let Some(metric) = ProducerMetric::from_name(name) else {
+        let known = ProducerMetric::ALL.iter().map(|metric| metric.name());
+        let near = crate::command::text::nearest(name, known);
+        let problem = Problem::new(format!("a producer has no metric `{name}`"));
+        world.problem(
+            problem
+                .at(table.place_of("metric"), "not known")
+                .maybe(near),
+        );
+        return None;
+    };
+    Some(Throttle {
+        metric,
+        above: table.number("above")?,
+        factor_ppm: (table.number("factor")? * 1e6).round() as u32,
+    })
+}
+
+fn at_end(world: &mut World<'_>, fields: &Fields<'_>) -> AtEnd {
+    if fields.has("at-end") && !fields.has("records") {
+        let note = Problem::new("`at-end` has no effect without `records`");
+        world
+            .findings
+            .note(note.at(fields.place_of("at-end"), "the load never ends"));
+    }
+    match fields.text("at-end") {
+        Some("flush") => AtEnd::Flush,
+        Some("close") => AtEnd::Close,
+        Some("exit") => AtEnd::Exit,
+        _ => AtEnd::Idle,
+    }
+}

@@ -1,0 +1,203 @@
+//! Producers: the client's configuration, and the application around it.
+
+use std::collections::BTreeMap;
+
+use crate::kafka::config;
+use crate::kafka::settings::JavaProducerSettings;
+use crate::kafka::version::KafkaVersion;
+use crate::scenario::problem::Problem;
+use crate::scenario::read::Fields;
+use crate::sim::config::{ClientConfig, PRODUCERS_MAX, ProducerConfig, THREADS_MAX};
+use crate::sim::time::SimTime;
+
+use super::settings::{Setting, Settings};
+use super::{World, is_reserved, load, script, too_many};
+
+/// The producers to be of one table, by their final names: several when it has a `count`.
+pub(super) struct Plan<'a> {
+    names: Vec<String>,
+    fields: Fields<'a>,
+}
+
+/// Names all producers.
+pub(super) fn plan<'a>(world: &mut World<'_>, root: Fields<'a>) -> Vec<Plan<'a>> {
+    let mut plans: Vec<Plan<'a>> = Vec::new();
+    let mut first_at: BTreeMap<String, Fields<'a>> = BTreeMap::new();
+    for fields in root.tables("producer") {
+        let name = fields.text("name").unwrap_or("?");
+        if is_reserved(name) {
+            let label = "in commands this names a broker or the controller";
+            let problem = Problem::new(format!("a producer cannot be called `{name}`"));
+            world.problem(problem.at(fields.place_of("name"), label));
+        }
+        let names: Vec<String> = match fields.whole::<u32>("count") {
+            Some(count) => (1..=count).map(|n| format!("{name}-{n}")).collect(),
+            None => vec![name.to_owned()],
+        };
+        if first_at.len() + names.len() > PRODUCERS_MAX {
+            world.problem(too_many("producers", PRODUCERS_MAX, fields.place));
+            break;
+        }
+        for name in &names {
+            // Two tables with one name were told apart while reading; a count can collide too.
+            let other = first_at.insert(name.clone(), fields);
+            if let Some(other) = other.filter(|other| other.has("count") || fields.has("count")) {
+                world.problem(
+                    Problem::new(format!("two producers are called `{name}`"))
+                        .at(fields.place_of("name"), "again here, with its `count`")
+                        .at(other.place_of("name"), "first here"),
+                );
+            }
+        }
+        plans.push(Plan { names, fields });
+    }
+    if plans.is_empty() && root.has("producer") {
+        let problem = Problem::new("the scenario has no producers");
+        world.problem(problem.at(root.place_of("producer"), "expected at least one"));
+    }
+    world.producers = plans
+        .iter()
+        .flat_map(|plan| plan.names.iter().cloned())
+        .collect();
+    plans
+}
+
+/// Lowers the producers of one table: they differ in nothing but their name.
+pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerConfig> {
+    let fields = plan.fields;
+    let (client, given) = client(world, &fields);
+    let loads: Vec<_> = fields
+        .tables("load")
+        .iter()
+        .map(|load| load::load(world, load))
+        .collect();
+    let script = script::script(world, &fields);
+    let start = world.moment(&fields, "start").unwrap_or(SimTime::ZERO);
+    let threads = loads
+        .iter()
+        .map(|load| load.threads)
+        .fold(0, u32::saturating_add);
+    if threads > THREADS_MAX {
+        let most = THREADS_MAX as usize;
+        world.problem(too_many(
+            "threads over all loads of a producer",
+            most,
+            fields.place,
+        ));
+    }
+    if loads.is_empty() && script.is_empty() {
+        let name = fields.text("name").unwrap_or("?");
+        let note = Problem::new(format!("producer `{name}` sends nothing"));
+        world
+            .findings
+            .note(note.at(fields.place, "neither load nor script"));
+    }
+    let first = ProducerConfig {
+        name: String::new(),
+        client: ClientConfig::Java(Box::new(client)),
+        given,
+        start,
+        loads,
+        script,
+        trace: fields
+            .texts("trace")
+            .iter()
+            .map(|key| key.as_bytes().to_vec())
+            .collect(),
+    };
+    let named = |name: &String| ProducerConfig {
+        name: name.clone(),
+        ..first.clone()
+    };
+    plan.names.iter().map(named).collect()
+}
+
+/// The client's effective configuration and what was given for it, or what it says against it.
+fn client(
+    world: &mut World<'_>,
+    fields: &Fields<'_>,
+) -> (JavaProducerSettings, Vec<(String, String)>) {
+    let version = fields.version("version").unwrap_or(world.kafka);
+    let defaults = || (JavaProducerSettings::defaults(version), Vec::new());
+    if fields.text("client") == Some("librdkafka") {
+        let problem = Problem::new("librdkafka is not yet in this version");
+        world.problem(problem.at(fields.place_of("client"), "expected \"java\""));
+        return defaults();
+    }
+    let mut settings = Settings::default();
+    import(world, fields, &mut settings);
+    settings.put_table(fields);
+    rack(world, fields, version, &mut settings);
+    if let Some(id) = settings.get("transactional.id") {
+        let problem = Problem::new("transactions are not yet in this version");
+        world.problem(problem.at(id.key_place, "known, but not simulated yet"));
+        return defaults();
+    }
+    let pairs = settings.pairs();
+    match config::java::validate(version, &pairs) {
+        Ok((effective, notes)) => {
+            settings.noted(notes, fields.place, world.findings);
+            (effective, pairs)
+        }
+        Err(problems) => {
+            settings.refused(problems, fields.place, world.findings);
+            defaults()
+        }
+    }
+}
+
+/// `config-file`.
+fn import(world: &mut World<'_>, fields: &Fields<'_>, settings: &mut Settings) {
+    let Some(path) = fields.text("config-file") else {
+        return;
+    };
+    let place = fields.place_of("config-file");
+    let home = world.home(place);
+    match world.sources.follow(home, path) {
+        Ok(source) => {
+            for setting in super::super::properties::read(world.sources, source, world.findings) {
+                settings.put(setting.into());
+            }
+        }
+        Err(problem) => world.problem(problem.at(place, "")),
+    }
+}
+
+impl From<crate::scenario::properties::Property> for Setting {
+    fn from(property: crate::scenario::properties::Property) -> Self {
+        Self {
+            key: property.key,
+            value: property.value,
+            key_place: property.key_place,
+            place: property.place,
+        }
+    }
+}
+
+/// `rack` is `client.rack`, for a client that knows it.
+fn rack(
+    world: &mut World<'_>,
+    fields: &Fields<'_>,
+    version: KafkaVersion,
+    settings: &mut Settings,
+) {
+    const KEY: &str = "client.rack";
+    let Some(rack) = fields.text("rack").filter(|_| settings.get(KEY).is_none()) else {
+        return;
+    };
+    let place = fields.place_of("rack");
+    let is_known = config::java::find(KEY).is_some_and(|key| key.is_known_to(version));
+    if !is_known {
+        let note = Problem::new(format!(
+            "`rack` has no effect: a {version} client has no {KEY}"
+        ));
+        return world.findings.note(note.at(place, "it came with 4.4"));
+    }
+    let (key, value) = (KEY.to_owned(), rack.to_owned());
+    settings.put(Setting {
+        key,
+        value,
+        key_place: place,
+        place,
+    });
+}

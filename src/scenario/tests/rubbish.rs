@@ -1,0 +1,163 @@
+//! No text makes the loader panic, hang, or flood the terminal.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn is_calm(text: &str) -> Result<(), TestCaseError> {
+    let shown = refused(text);
+    let is_control = |c: char| c.is_control() && c != '\n';
+    prop_assert!(!shown.contains(is_control), "{shown:?}");
+    Ok(())
+}
+
+/// Values that fit here and there, and never everywhere.
+fn any_value() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "0",
+        "-1",
+        "1",
+        "6",
+        "9223372036854775807",
+        "1e400",
+        "nan",
+        "true",
+        "\"\"",
+        "\"1s\"",
+        "\"-1s\"",
+        "\"2MiB/s\"",
+        "\"max\"",
+        "\"each\"",
+        "\"*\"",
+        "\"trips\"",
+        "[]",
+        "{}",
+        "[[1]]",
+        "[{ rate = 1 }]",
+        "{ pause = \"1s\" }",
+        "{ uniform = 3 }",
+        "{ bytes = 7 }",
+        "{ zipf = 1, count = 3 }",
+        "[\"trips\", 1]",
+        "2026-01-01",
+        "\"\\u001b[2J\"",
+        "\"events\"",
+        "'broker kill 1'",
+        "'produce events key=a'",
+        "\"events-0\"",
+        "[1, 2]",
+        "\"nowhere\"",
+    ])
+    .prop_map(str::to_owned)
+}
+
+/// A file of known tables and keys with arbitrary values.
+fn any_scenario() -> impl Strategy<Value = String> {
+    let key = prop::sample::select(
+        [
+            "[scenario]",
+            "[cluster]",
+            "[[broker]]",
+            "[[link]]",
+            "[[topic]]",
+            "[[producer]]",
+            "[[producer.load]]",
+            "[[producer.script]]",
+            "[[timeline]]",
+            "[[expect]]",
+            "title",
+            "duration",
+            "seed",
+            "kafka",
+            "sample",
+            "brokers",
+            "link",
+            "append-rate",
+            "id",
+            "between",
+            "rtt",
+            "name",
+            "partitions",
+            "replication-factor",
+            "leaders",
+            "start-offsets",
+            "count",
+            "start",
+            "config.linger.ms",
+            "config.acks",
+            "trace",
+            "topic",
+            "rate",
+            "key",
+            "value",
+            "threads",
+            "await",
+            "on-refused",
+            "records",
+            "partition",
+            "at",
+            "do",
+            "metric",
+            "event",
+            "log",
+            "no",
+            "below",
+            "between",
+            "from",
+            "to",
+            "first-at",
+            "extends",
+            "config-file",
+            "version",
+            "history",
+        ]
+        .to_vec(),
+    );
+    prop::collection::vec((key, any_value()), 0..40).prop_map(|lines| {
+        let line = |(key, value): (&str, String)| {
+            let is_header = key.starts_with('[');
+            if is_header {
+                key.to_owned()
+            } else {
+                format!("{key} = {value}")
+            }
+        };
+        lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}") {
+        is_calm(&text)?;
+    }
+
+    #[test]
+    fn no_rows_of_known_keys_panic(text in any_scenario()) {
+        is_calm(&text)?;
+    }
+
+    #[test]
+    fn no_damage_to_a_good_file_panics(at in 0..SMALL.len(), to in ".{0,3}", cut in 0_usize..20) {
+        let end = (at + cut).min(SMALL.len());
+        is_calm(&format!("{}{to}{}", &SMALL[..at], &SMALL[end..]))?;
+    }
+
+    #[test]
+    fn no_override_panics(set in "(producer|cluster|scenario|x)?[.a-z=\"\\[\\]{}0-9]{0,30}") {
+        let _ = load_with(SMALL, &[&set]);
+    }
+}
+
+#[test]
+fn megabytes_of_rubbish_are_answered_with_a_screenful() {
+    let lines = "a\n".repeat(1 << 20);
+    let one_line = "x".repeat(2 << 20);
+    let deep = format!("a = {}", "[".repeat(1 << 20));
+    let dotted = format!("{}a = 1", "a.".repeat(1 << 20));
+    let tables = "[[producer]]\nname = \"a\"\n".repeat(40_000);
+    for text in [lines, one_line, deep, dotted, tables] {
+        let shown = refused(&text);
+        assert!(shown.len() < 100_000, "{} bytes", shown.len());
+    }
+}
