@@ -14,6 +14,8 @@ mod buffer_pool;
 mod client;
 mod close;
 mod connections;
+mod drain;
+mod expiry;
 mod idempotence;
 mod metadata;
 mod metrics;
