@@ -4,8 +4,9 @@
 //! others is `lower`'s business, which therefore reads values without complaining about them.
 
 use crate::command::text::{escaped, is_harmless, listed, nearest};
-use crate::command::units::{self, Quantity, QuantityError};
+use crate::command::units::{self, Flaw, Quantity, QuantityError};
 use crate::kafka::version::KafkaVersion;
+use crate::sim::config::{DURATION_MAX, RATE_MAX};
 
 use super::fields::{Field, Kind, Presence, TableSpec};
 use super::instant;
@@ -88,6 +89,11 @@ impl Shape<'_> {
                 }
             }
             (Kind::Either(kinds), _) => match kinds.iter().find(|kind| fits(kind, &node.value)) {
+                Some(fitting) if is_scalar(fitting) => {
+                    if let Err(problem) = scalar(field.name, fitting, kind, node) {
+                        self.findings.problem(problem);
+                    }
+                }
                 Some(fitting) => self.value(field, fitting, node),
                 None => self.findings.problem(wrong_type(field, kind, node)),
             },
@@ -106,7 +112,7 @@ impl Shape<'_> {
                 self.findings.problem(wrong_type(field, kind, node));
             }
             _ => {
-                if let Err(problem) = scalar(field.name, kind, node) {
+                if let Err(problem) = scalar(field.name, kind, kind, node) {
                     self.findings.problem(problem);
                 }
             }
@@ -214,9 +220,23 @@ fn fits(kind: &Kind, value: &Value) -> bool {
     }
 }
 
-/// A value that has the right type: is it within what its kind allows?
-fn scalar(name: &str, kind: &Kind, node: &Node) -> Result<(), Problem> {
-    let bad = |why: String| Err(Problem::new(why).at(node.place, expected(kind)));
+/// Whether a kind has nothing inside.
+fn is_scalar(kind: &Kind) -> bool {
+    !matches!(
+        kind,
+        Kind::Kafka
+            | Kind::List(_)
+            | Kind::Table(_)
+            | Kind::Tables(..)
+            | Kind::Numbered(_)
+            | Kind::Either(_)
+    )
+}
+
+/// A value that has the right type: is it within what its kind allows? `whole` is what the key
+/// takes in all, of which `kind` may be one form.
+fn scalar(name: &str, kind: &Kind, whole: &Kind, node: &Node) -> Result<(), Problem> {
+    let bad = |why: String| Err(Problem::new(why).at(node.place, expected(whole)));
     match (kind, &node.value) {
         (Kind::Whole(least, most), Value::Integer(number)) => match number {
             Some(number) if (*least..=*most).contains(number) => Ok(()),
@@ -231,12 +251,19 @@ fn scalar(name: &str, kind: &Kind, node: &Node) -> Result<(), Problem> {
         },
         (Kind::Quantity(quantity), value) => match measure(*quantity, &written(value)) {
             Ok(()) => Ok(()),
+            Err(QuantityError {
+                flaw: Flaw::TooLarge,
+                ..
+            }) => {
+                let title = format!("`{name}` is too large");
+                Err(Problem::new(title).at(node.place, most(*quantity)))
+            }
             Err(error) => bad(format!("`{name}`: {}", flaw(error))),
         },
         (Kind::Word(words), Value::Text(text)) if !words.contains(&text.as_str()) => {
             let problem = Problem::new(format!("unknown `{name}` \"{text}\""));
             let near = nearest(text, words.iter().copied());
-            Err(problem.at(node.place, expected(kind)).maybe(near))
+            Err(problem.at(node.place, expected(whole)).maybe(near))
         }
         (Kind::Name, Value::Text(text)) => name_problem(name, text, node.place),
         (Kind::Text, Value::Text(text)) if !text.chars().all(is_fine_in_text) => {
@@ -298,6 +325,19 @@ fn measure(quantity: Quantity, text: &str) -> Result<(), QuantityError> {
     }
 }
 
+/// The most that a quantity can be.
+fn most(quantity: Quantity) -> String {
+    match quantity {
+        Quantity::RecordRate => format!("at most {RATE_MAX} records per second"),
+        Quantity::Share => "at most 1, which is 100%".to_owned(),
+        Quantity::Duration => {
+            let days = DURATION_MAX.as_seconds() / 86_400.0;
+            format!("a run takes at most {days} days")
+        }
+        Quantity::Size | Quantity::ByteRate => "at most 2^64 bytes".to_owned(),
+    }
+}
+
 fn flaw(error: QuantityError) -> String {
     let text = error.to_string();
     text.split_once(": expected")
@@ -310,7 +350,7 @@ pub(crate) fn is_valid(kind: &'static Kind, node: &Node) -> bool {
         Kind::Either(kinds) => kinds.iter().any(|kind| is_valid(kind, node)),
         // A name that was refused still tells things apart: less noise after the first problem.
         Kind::Name | Kind::Text => fits(kind, &node.value),
-        _ => fits(kind, &node.value) && scalar("", kind, node).is_ok(),
+        _ => fits(kind, &node.value) && scalar("", kind, kind, node).is_ok(),
     }
 }
 

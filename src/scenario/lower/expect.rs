@@ -19,6 +19,7 @@ use super::{World, metric};
 pub(crate) const FACTS: &[&str] = &[
     "command-applied",
     "command-refused",
+    "pool-exhausted",
     "thread-blocked",
     "thread-unblocked",
     "record-refused",

@@ -67,6 +67,8 @@ fn wrong_types_units_and_bounds() {
             replaced("rate = 100", "rate = -5"),
             replaced("rate = 100", "rate = \"fast\""),
             replaced("rate = 100", "rate = nan"),
+            replaced("rate = 100", "rate = 100000000"),
+            small_and("await = \"eech\"\n"),
             replaced(
                 "rate = 100",
                 "rate = [{ from = \"5s\", rate = 1 }, { from = \"5s\", rate = 2 }]",

@@ -7,7 +7,7 @@
 mod call;
 mod thread;
 
-pub use thread::{InHand, Said, Thread, Waiting};
+pub use thread::{InHand, Thread, Waiting};
 
 use std::sync::Arc;
 
