@@ -384,6 +384,7 @@ pub(super) fn send(ctx: &mut Context<'_>, at: BrokerIndex, message: Message, byt
     };
     let link = ctx.network.client(producer, at);
     let transit = ctx.network.transmit(link, Way::Back, ctx.now, bytes);
+    ctx.network.expect(producer, transit.arrives);
     ctx.queue
         .push(transit.arrives, Rank::broker(at), Event::Deliver(message));
 }

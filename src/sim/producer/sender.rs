@@ -68,7 +68,7 @@ impl Client {
             }
         }
         self.finish_closing(ctx);
-        let deadline = SimTime::from_millis(self.next_deadline_ms());
+        let deadline = SimTime::from_millis(self.next_deadline_ms(ctx.now.as_millis()));
         self.wake_at = self.wake_at.min(deadline);
     }
 
@@ -426,12 +426,15 @@ impl Client {
     }
 
     /// The earliest of all timeouts, on the client's clock.
-    fn next_deadline_ms(&self) -> u64 {
+    fn next_deadline_ms(&self, now_ms: u64) -> u64 {
         let timeout_ms = self.settings.request_timeout_ms;
         let idle_ms = self.settings.connections_max_idle_ms;
-        let mut next = self
-            .expiry_not_before_ms
-            .min(self.metadata.due_ms(&self.settings.metadata));
+        let mut next = self.expiry_not_before_ms;
+        // An update that is due already waits for a node, not for the clock.
+        let update_ms = self.metadata.due_ms(&self.settings.metadata);
+        if update_ms > now_ms {
+            next = next.min(update_ms);
+        }
         for (_, connection) in self.connections.iter() {
             next = next.min(connection.deadline_ms(timeout_ms));
             if connection.state == ConnectionState::Ready && connection.in_flight.is_empty() {
