@@ -15,6 +15,7 @@ use crate::sim::time::SimSpan;
 /// when there is a terminal, headless otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "kdrill", version, args_conflicts_with_subcommands = true)]
+#[command(max_term_width = 80)]
 #[command(
     after_help = "Exit codes of headless runs: 0 everything held, 1 an expectation failed, \
     2 wrong usage or scenario, 3 the run ended first, 4 the report could not be written."

@@ -43,6 +43,9 @@ impl Simulation {
 
     fn deliver(&mut self, at: SimTime, message: Message) {
         let (receiver, link) = route(message, &self.network, &self.requests, &self.config);
+        if let Receiver::Producer(producer) = receiver {
+            self.network.expected(producer, at);
+        }
         let Some(message) = self.network.arrive(link, at, message) else {
             self.bounce(at, message, link);
             return;
@@ -67,6 +70,7 @@ impl Simulation {
                 let latency = self.network.latency(link);
                 let broker = BrokerIndex(channel.slot % self.config.brokers.len().max(1) as u16);
                 let event = Event::Deliver(Message::Refused(channel));
+                self.network.expect(channel.producer, at + latency);
                 self.queue.push(at + latency, Rank::broker(broker), event);
             }
             Message::Request(request) | Message::Response(request) => {
@@ -136,6 +140,10 @@ impl Simulation {
         for link in links {
             for (arrives, message) in self.network.change(link, fault, at) {
                 let rank = self.rank_of_sender(message);
+                let to = route(message, &self.network, &self.requests, &self.config).0;
+                if let Receiver::Producer(producer) = to {
+                    self.network.expect(producer, arrives);
+                }
                 self.queue.push(arrives, rank, Event::Deliver(message));
             }
             if fault == LinkFault::Refuse {

@@ -31,6 +31,10 @@ mod queue;
 mod request;
 mod rng;
 mod simulation;
+#[cfg(test)]
+mod stories;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod view;
 mod workload;

@@ -45,6 +45,8 @@ pub struct Network {
     directions: Vec<Direction>,
     brokers: usize,
     producers: usize,
+    /// By producer: when what is on its way to it arrives.
+    inbound: Vec<Vec<SimTime>>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,6 +97,7 @@ impl Network {
             directions: Vec::new(),
             brokers,
             producers,
+            inbound: vec![Vec::new(); producers],
         };
         for producer in 0..producers {
             for broker in 0..brokers {
@@ -166,7 +169,30 @@ impl Network {
         LinkIndex((base + broker.index()) as u32)
     }
 
-    /// The shortest time in which anything can reach this producer: how far it may run alone.
+    /// A message will reach this producer at `at`.
+    pub fn expect(&mut self, producer: ProducerIndex, at: SimTime) {
+        self.inbound[producer.index()].push(at);
+    }
+
+    /// A message that was expected at `at` is there, or will not come.
+    pub fn expected(&mut self, producer: ProducerIndex, at: SimTime) {
+        let inbound = &mut self.inbound[producer.index()];
+        if let Some(place) = inbound.iter().position(|&other| other == at) {
+            inbound.swap_remove(place);
+        }
+    }
+
+    /// When the first message on its way to this producer arrives.
+    pub fn first_inbound(&self, producer: ProducerIndex) -> SimTime {
+        self.inbound[producer.index()]
+            .iter()
+            .copied()
+            .min()
+            .unwrap_or(SimTime::NEVER)
+    }
+
+    /// The shortest time in which anything new can reach this producer: how far it may run alone,
+    /// unless something is on its way already.
     pub fn lookahead(&self, producer: ProducerIndex) -> SimSpan {
         let first = producer.index() * self.brokers;
         self.links[first..first + self.brokers]

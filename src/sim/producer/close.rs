@@ -6,7 +6,7 @@ use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::BlockedOn;
 use crate::sim::network::Way;
-use crate::sim::producer::application::{AppCounts, Application, Said, Waiting};
+use crate::sim::producer::application::{AppCounts, Application, Waiting};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Connections;
@@ -126,12 +126,7 @@ impl Application {
             {
                 self.counts.memory_wait += ctx.now.since(since);
             }
-            thread.waiting = Waiting::Blocked {
-                on: BlockedOn::Close,
-                since: ctx.now,
-                deadline: SimTime::NEVER,
-                said: Said::No,
-            };
+            thread.waiting = Waiting::NewClient;
             thread.next_at = SimTime::NEVER;
         }
     }
@@ -142,7 +137,7 @@ impl Application {
         for thread in &mut self.threads {
             thread.call = None;
             thread.awaited.clear();
-            if let Waiting::Blocked { .. } = thread.waiting {
+            if matches!(thread.waiting, Waiting::Blocked { .. } | Waiting::NewClient) {
                 thread.waiting = Waiting::Working;
                 thread.next_at = ctx.now;
             }

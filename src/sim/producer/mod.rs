@@ -14,6 +14,8 @@ mod buffer_pool;
 mod client;
 mod close;
 mod connections;
+mod drain;
+mod expiry;
 mod idempotence;
 mod metadata;
 mod metrics;
@@ -156,12 +158,13 @@ impl Producer {
         let mut repeats = 0;
         loop {
             let at = self.next_at().max(ctx.now);
-            let horizon = limit.min(self.horizon(global));
+            let alone = self.horizon(ctx.network, global);
+            let horizon = limit.min(alone);
             if at >= horizon {
                 let next = if at == SimTime::NEVER {
                     at
                 } else {
-                    at.min(self.horizon(global))
+                    at.min(alone)
                 };
                 self.schedule_at(ctx, next);
                 break;
@@ -179,12 +182,11 @@ impl Producer {
     }
 
     /// Nothing that is not known at `global` can reach this producer before this moment.
-    fn horizon(&self, global: SimTime) -> SimTime {
+    fn horizon(&self, network: &Network, global: SimTime) -> SimTime {
         match &self.client {
             Some(client) if client.connections.expects_something() => {
-                // The first moment itself belongs to the producer: what the world does then is
-                // done before it runs.
-                global + self.lookahead.max(SimSpan::from_nanos(1))
+                // At that moment itself, what the world does comes first.
+                (global + self.lookahead).min(network.first_inbound(self.me))
             }
             _ => SimTime::NEVER,
         }

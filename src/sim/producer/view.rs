@@ -256,7 +256,7 @@ impl Application {
 
     fn thread_at(&self, thread: &Thread, now: SimTime) -> ThreadView {
         let state = match thread.waiting {
-            Waiting::Working => ThreadState::Working,
+            Waiting::Working | Waiting::NewClient => ThreadState::Working,
             Waiting::Blocked { on, since, .. } => ThreadState::Blocked { on, since },
             Waiting::Pausing => ThreadState::Pausing {
                 until: thread.next_at,

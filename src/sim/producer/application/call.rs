@@ -26,7 +26,7 @@ impl Application {
     pub(super) fn act(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
         let thread = &mut self.threads[place];
         match thread.waiting {
-            Waiting::Done => thread.next_at = SimTime::NEVER,
+            Waiting::Done | Waiting::NewClient => thread.next_at = SimTime::NEVER,
             Waiting::Blocked { .. } => self.go_on_waiting(ctx, client, place),
             Waiting::Working | Waiting::Pausing => {
                 thread.waiting = Waiting::Working;

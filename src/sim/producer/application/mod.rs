@@ -7,7 +7,7 @@
 mod call;
 mod thread;
 
-pub use thread::{InHand, Said, Thread, Waiting};
+pub use thread::{InHand, Thread, Waiting};
 
 use std::sync::Arc;
 
@@ -214,7 +214,8 @@ impl Application {
             return;
         };
         let load = &mut self.loads[load_place];
-        if !load.prepare(client) {
+        let is_over = load.config.records_max.is_some_and(|max| load.begun >= max);
+        if is_over || !load.prepare(client) {
             self.act(ctx, client, place);
             return;
         }
@@ -247,7 +248,11 @@ impl Application {
                 *count += 1;
             }
             let is_full = client.accumulator.is_last_batch_full(target.queue);
+            let sent_at = thread.next_at;
             thread.advance(step.interval);
+            if thread.next_at > step.until {
+                thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
+            }
             if is_full {
                 client.wake_at = client.wake_at.min(thread.next_at);
             }
@@ -256,10 +261,6 @@ impl Application {
             }
         }
         thread.arrives_at = thread.next_at;
-        let is_over = load.begun >= records_max || thread.next_at >= step.until;
-        if is_over {
-            thread.interval_changed();
-        }
     }
 
     /// Looks at throttled metrics: the rate follows at once, not compounding.

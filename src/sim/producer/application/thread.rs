@@ -80,6 +80,8 @@ pub enum Waiting {
     },
     /// The end of its pause after a refusal.
     Pausing,
+    /// Another client in place of the one that closes.
+    NewClient,
     /// Nothing, ever again.
     Done,
 }
@@ -176,10 +178,5 @@ impl Thread {
             left -= ((passed << 32) / step.interval.max(1)).min(left);
             at = step.until;
         }
-    }
-
-    /// After the tight loop met a change of rate: the last interval is kept as it was begun.
-    pub fn interval_changed(&mut self) {
-        self.arrives_at = self.next_at;
     }
 }

@@ -1,0 +1,166 @@
+//! A small world for the engine's own tests, built without a scenario file.
+
+use std::sync::Arc;
+
+use crate::kafka::config::java;
+use crate::kafka::settings::BrokerSettings;
+use crate::kafka::settings::TopicSettings;
+use crate::kafka::version::KafkaVersion;
+use crate::sim::command::Command;
+use crate::sim::config::{
+    Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ExistingTopic, HistoryDetail,
+    KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused, Pacing, ProducerConfig,
+    Rate, RateStep, TopicConfig, ValueConfig,
+};
+use crate::sim::fact::{Fact, Stamped};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::output::Output;
+use crate::sim::simulation::Simulation;
+use crate::sim::time::{SimSpan, SimTime};
+
+/// The only producer.
+pub const TRIPS: ProducerIndex = ProducerIndex(0);
+
+/// Three brokers, topic `events` with 12 partitions, one idle producer `trips`.
+pub fn world() -> Config {
+    let version = KafkaVersion::DEFAULT;
+    let broker = |id| BrokerConfig {
+        id,
+        rack: None,
+        append_rate: None,
+        request_time: SimSpan::ZERO,
+        settings: BrokerSettings::defaults(version),
+    };
+    Config {
+        seed: 7,
+        duration: SimSpan::from_seconds(190),
+        kafka: version,
+        start_epoch_ms: 0,
+        sample: SimSpan::from_millis(100),
+        brokers: (1..=3).map(broker).collect(),
+        links: Vec::new(),
+        link: LinkConfig {
+            latency: SimSpan::from_micros(500),
+            jitter: SimSpan::ZERO,
+            bandwidth: Some(125_000_000),
+            loss_ppm: 0,
+        },
+        topics: vec![topic("events", 12, 1)],
+        producers: vec![producer("trips", &[])],
+        timeline: Vec::new(),
+    }
+}
+
+/// A topic with its replicas spread over three brokers.
+pub fn topic(name: &str, partitions: u16, factor: u16) -> TopicConfig {
+    let replicas = |number: u16| {
+        (0..factor)
+            .map(move |i| BrokerIndex((number + i) % 3))
+            .collect()
+    };
+    TopicConfig {
+        name: name.to_string(),
+        existing: Some(ExistingTopic {
+            replicas: (0..partitions).map(replicas).collect(),
+            start_offsets: vec![0; partitions as usize],
+            settings: TopicSettings::defaults(),
+            history: HistoryDetail::Sums,
+        }),
+    }
+}
+
+/// A producer without load.
+pub fn producer(name: &str, given: &[(&str, &str)]) -> ProducerConfig {
+    let given: Vec<_> = given
+        .iter()
+        .map(|(k, v)| (k.to_string(), v.to_string()))
+        .collect();
+    let (settings, _) = java::validate(KafkaVersion::DEFAULT, &given).expect("a valid client");
+    ProducerConfig {
+        name: name.to_string(),
+        client: ClientConfig::Java(Box::new(settings)),
+        given,
+        start: SimTime::ZERO,
+        loads: Vec::new(),
+        script: Vec::new(),
+        trace: Vec::new(),
+    }
+}
+
+/// A closed loop of 1,024-byte values under evenly spread keys.
+pub fn load(records_per_second: u64) -> LoadConfig {
+    let keys = (1..=5000)
+        .map(|n| format!("rider-{n}").into_bytes())
+        .collect();
+    LoadConfig {
+        topic: TopicIndex(0),
+        rate: Rate::Steps(vec![RateStep {
+            from: SimTime::ZERO,
+            micro_records_per_second: records_per_second * 1_000_000,
+            ramp: SimSpan::ZERO,
+        }]),
+        pacing: Pacing::Closed,
+        arrival: Arrival::Constant,
+        threads: 1,
+        keys: Arc::new(KeyConfig {
+            keys,
+            choice: KeyChoice::Cycle,
+            explicit_partition: None,
+        }),
+        values: ValueConfig::Fixed(1024),
+        await_acks: AwaitAcks::None,
+        on_refused: OnRefused::Drop,
+        on_failed: OnFailed::Count,
+        throttle: None,
+        records_max: None,
+        at_end: AtEnd::Idle,
+    }
+}
+
+/// A run whose facts are kept.
+pub struct Run {
+    /// The engine.
+    pub simulation: Simulation,
+    /// Everything notable so far.
+    pub facts: Vec<Stamped>,
+}
+
+impl Run {
+    /// A run at time zero.
+    pub fn new(config: Config) -> Self {
+        Self {
+            simulation: Simulation::new(Arc::new(config)),
+            facts: Vec::new(),
+        }
+    }
+
+    /// Goes on to a moment.
+    pub fn to(&mut self, millis: u64) -> &mut Self {
+        self.to_nanos(millis * 1_000_000)
+    }
+
+    /// Goes on to a moment.
+    pub fn to_nanos(&mut self, nanos: u64) -> &mut Self {
+        let _ = self
+            .simulation
+            .advance_to(SimTime::from_nanos(nanos), u64::MAX);
+        let mut out = Output::default();
+        self.simulation.drain(&mut out);
+        self.facts.extend(out.facts);
+        self
+    }
+
+    /// A command now.
+    pub fn command(&mut self, command: Command) -> &mut Self {
+        self.simulation.enqueue(self.simulation.now(), command);
+        self
+    }
+
+    /// When the first fact like this came, in milliseconds.
+    pub fn first(&self, is: impl Fn(&Fact) -> bool) -> Option<u64> {
+        self.facts
+            .iter()
+            .find(|stamped| is(&stamped.fact))
+            .map(|stamped| stamped.at.as_millis())
+    }
+}
