@@ -17,8 +17,10 @@ pub struct Glyphs {
     pub retrying: &'static str,
     /// Free bytes.
     pub free: &'static str,
-    /// Eighths of a horizontal bar, from one to eight; all the same in ASCII.
-    pub eighths: [&'static str; 8],
+    /// A cell of a horizontal bar.
+    pub bar: &'static str,
+    /// Half a cell at its end.
+    pub bar_half: &'static str,
     /// Eight levels of a vertical bar.
     pub levels: [&'static str; 8],
     /// The part of a timeline that has passed.
@@ -89,7 +91,8 @@ pub const UNICODE: Glyphs = Glyphs {
     open: "▒",
     retrying: "▞",
     free: "·",
-    eighths: ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
+    bar: "━",
+    bar_half: "╸",
     levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     passed: "━",
     ahead: "─",
@@ -131,7 +134,8 @@ pub const ASCII: Glyphs = Glyphs {
     open: "-",
     retrying: "%",
     free: ".",
-    eighths: ["#", "#", "#", "#", "#", "#", "#", "#"],
+    bar: "=",
+    bar_half: "-",
     levels: ["_", "_", ".", ".", "-", "-", "=", "#"],
     passed: "=",
     ahead: "-",

@@ -127,7 +127,7 @@ pub struct Binding {
     pub shown: &'static str,
     /// What they mean.
     pub msg: Msg,
-    /// What the help says.
+    /// What the help says; empty where the line before says it too.
     pub help: &'static str,
     /// What the footer says; empty when it says nothing.
     pub footer: &'static str,
@@ -179,19 +179,19 @@ macro_rules! rows {
 
 /// The table. In the footer, lines come in this order until there is no more room.
 pub static KEYMAP: &[Binding] = rows! {
-    Dashboard Running  [char(' ')] "Space" Msg::TogglePause, "pause", "pause";
-    Dashboard Paused   [char(' ')] "Space" Msg::TogglePause, "go on", "go on";
-    Dashboard Paused   [char('.')] "." Msg::Step, "one event on", "event" as ", .";
-    Dashboard Always   [char(',')] "," Msg::StepBack, "one event back", "";
-    Dashboard Running  [char('.')] "." Msg::Step, "pause, and one event on", "";
+    Dashboard Running  [char(' ')] "Space" Msg::TogglePause, "pause, or go on", "pause";
+    Dashboard Paused   [char(' ')] "Space" Msg::TogglePause, "", "go on";
+    Dashboard Paused   [char('.')] "." Msg::Step, "pause, and one event on", "event" as ", .";
+    Dashboard Always   [char(',')] "," Msg::StepBack, "pause, and one event back", "";
+    Dashboard Running  [char('.')] "." Msg::Step, "", "";
     Dashboard Going    [char('<')] "<" Msg::Slower, "slower", "speed" as "< >";
     Dashboard Going    [char('>')] ">" Msg::Faster, "faster", "";
     Dashboard NotRealTime [char('=')] "=" Msg::RealTime, "real time", "real time";
     Dashboard Always   [char(':')] ":" Msg::OpenPrompt, "type a command: a fault, a knob", "command";
     Dashboard Small    [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,
-        "the focused pane over the whole screen", "expand";
+        "the focused pane over the whole screen, or back among the others", "expand";
     Dashboard Expanded [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,
-        "the focused pane back among the others", "shrink";
+        "", "shrink";
     Dashboard Closable [key(KeyCode::Esc)] "Esc" Msg::Close,
         "close the filter or the expanded pane", "close";
     Dashboard FromPicker [key(KeyCode::Esc)] "Esc" Msg::Close, "back to the list of scenarios",
@@ -203,15 +203,15 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Always   [key(KeyCode::Tab)] "Tab" Msg::FocusNext, "focus the next pane", "focus";
     Dashboard Always   [key(KeyCode::BackTab)] "Shift+Tab" Msg::FocusPrevious,
         "focus the previous pane", "";
-    Dashboard Always   [char('1')] "1" Msg::Focus(Pane::Fill), "focus accumulator fill", "";
-    Dashboard Always   [char('2')] "2" Msg::Focus(Pane::Wait), "focus bufferpool-wait-ratio", "";
-    Dashboard Always   [char('3')] "3" Msg::Focus(Pane::Partitions), "focus per-partition load", "";
-    Dashboard Always   [char('4')] "4" Msg::Focus(Pane::Markers), "focus transaction markers", "";
-    Dashboard Always   [char('5')] "5" Msg::Focus(Pane::Cluster), "focus cluster", "";
-    Dashboard Always   [char('6')] "6" Msg::Focus(Pane::Warnings), "focus warnings", "";
-    Dashboard Always   [char('7')] "7" Msg::Focus(Pane::Events), "focus events", "";
-    Dashboard Always   [char('8')] "8" Msg::Focus(Pane::Expectations), "focus expectations", "";
-    Dashboard Always   [char('9')] "9" Msg::Focus(Pane::Ledger), "focus ledger", "";
+    Dashboard Always   [char('1')] "1 to 9" Msg::Focus(Pane::Fill), "focus the pane of that digit", "";
+    Dashboard Always   [char('2')] "2" Msg::Focus(Pane::Wait), "", "";
+    Dashboard Always   [char('3')] "3" Msg::Focus(Pane::Partitions), "", "";
+    Dashboard Always   [char('4')] "4" Msg::Focus(Pane::Markers), "", "";
+    Dashboard Always   [char('5')] "5" Msg::Focus(Pane::Cluster), "", "";
+    Dashboard Always   [char('6')] "6" Msg::Focus(Pane::Warnings), "", "";
+    Dashboard Always   [char('7')] "7" Msg::Focus(Pane::Events), "", "";
+    Dashboard Always   [char('8')] "8" Msg::Focus(Pane::Expectations), "", "";
+    Dashboard Always   [char('9')] "9" Msg::Focus(Pane::Ledger), "", "";
     Dashboard Scrollable [key(KeyCode::Up), char('k')] "Up" Msg::Scroll(Scroll::Up),
         "scroll the focused pane up", "";
     Dashboard Scrollable [key(KeyCode::Down), char('j')] "Down" Msg::Scroll(Scroll::Down),

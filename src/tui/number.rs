@@ -71,7 +71,12 @@ pub fn ratio(value: f64) -> String {
 
 /// A share of one: `40.2%`.
 pub fn percent(share: f64) -> String {
-    format!("{:.1}%", share * 100.0)
+    let digits = if share.abs() < 0.001 && share != 0.0 {
+        2
+    } else {
+        1
+    };
+    format!("{:.digits$}%", share * 100.0)
 }
 
 /// A length of time with a fitting unit: `850 ms`, `61.2 s`, `12 min 05 s`, `2 h 05 min`.

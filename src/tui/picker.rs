@@ -180,7 +180,7 @@ fn draw_whole(buffer: &mut Buffer, area: Rect, picker: &Picker) -> Position {
         width: area.width - 2,
         ..area
     };
-    let after = text::put(buffer, room, (0, 0), "kdrill", styles.text.selected);
+    let after = text::put(buffer, room, (0, 0), "kdrill", styles.text.subject);
     let about = "rehearse Kafka producer incidents in simulated time";
     text::put(buffer, room, (after + 2, 0), about, styles.text.plain);
     let prompt = "find ";

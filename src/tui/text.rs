@@ -147,6 +147,16 @@ pub fn put_line(buffer: &mut Buffer, area: Rect, dy: u16, line: &Line<'_>) {
     }
 }
 
+/// As [`put_line`], ending in `ellipsis` where the line is cut.
+pub fn put_line_cut(buffer: &mut Buffer, area: Rect, dy: u16, line: &Line<'_>, ellipsis: &str) {
+    put_line(buffer, area, dy, line);
+    let cells = width(ellipsis);
+    if line.width() > usize::from(area.width) && dy < area.height && cells <= area.width {
+        let at = (area.width - cells, dy);
+        put(buffer, area, at, ellipsis, Style::new());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -151,6 +151,8 @@ pub struct TextStyles {
     pub heading: Style,
     /// The product's one accent: keys, current values.
     pub accent: Style,
+    /// What the screen is about: a scenario's name, the present on its timeline.
+    pub subject: Style,
     /// The selected line.
     pub selected: Style,
 }
@@ -235,6 +237,7 @@ const fn styles(palette: &Palette) -> Styles {
             strong: BOLD,
             heading: DIM,
             accent,
+            subject: BOLD.fg(palette.accent),
             selected: BOLD.fg(palette.accent),
         },
         frame: FrameStyles {
@@ -300,6 +303,7 @@ const MONO: Styles = Styles {
         strong: BOLD,
         heading: DIM,
         accent: BOLD,
+        subject: BOLD,
         selected: REVERSED,
     },
     frame: FrameStyles {

@@ -1,5 +1,6 @@
 //! Fidelity cards: what of a pane is exact, approximated or absent, in a few sentences.
 
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::tui::pane::Pane;
@@ -94,7 +95,10 @@ pub fn lines(theme: &Theme, pane: Pane, width: u16) -> Vec<Line<'static>> {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.push(Line::from(Span::styled(heading, style)));
+        lines.push(Line::from(Span::styled(
+            heading,
+            style.add_modifier(Modifier::BOLD),
+        )));
         for line in text::wrap(words, width) {
             lines.push(Line::from(Span::styled(line, styles.text.plain)));
         }

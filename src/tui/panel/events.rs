@@ -153,7 +153,8 @@ impl Widget for &Events<'_> {
             text::put(buffer, area, (0, 0), words, self.theme.styles.text.dim);
         }
         for (row, line) in self.lines.iter().take(usize::from(area.height)).enumerate() {
-            text::put_line(buffer, area, row as u16, line);
+            let ellipsis = self.theme.glyphs.ellipsis;
+            text::put_line_cut(buffer, area, row as u16, line, ellipsis);
         }
     }
 }

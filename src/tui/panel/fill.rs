@@ -4,6 +4,7 @@
 //! in their heads, in bytes. They differ, and the pool is full by the first.
 
 mod read;
+mod words;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -23,12 +24,6 @@ use crate::tui::theme::Theme;
 use crate::tui::widget::bar::{Part, StackedBar};
 use crate::tui::widget::chart::{Chart, Layer, Sample, Shape};
 use crate::tui::zoom::TimeWindow;
-
-/// Cells of a figure in the legend.
-const FIGURE_WIDTH: usize = 8;
-/// From this width on, words are spelled out.
-const ROOMY: u16 = 54;
-const FIGURE_CELLS: u16 = FIGURE_WIDTH as u16;
 
 /// What the pane shows.
 #[derive(Debug)]
@@ -162,142 +157,6 @@ impl Fill<'_> {
             style: self.theme.styles.buffer.free,
         }
     }
-
-    /// The legend in as many rows as it takes, at most `rows_max`; returns how many.
-    fn draw_legend(&self, area: Rect, rows_max: u16, buffer: &mut Buffer) -> u16 {
-        let styles = self.theme.styles;
-        let free = ("free", self.free());
-        let (mut x, mut row) = (0, 0);
-        let gap = if area.width >= 50 { 3 } else { 1 };
-        for (name, part) in self.parts().into_iter().chain([free]) {
-            let cells = 2 + text::width(name) + 1 + FIGURE_CELLS;
-            if x > 0 && x + cells > area.width {
-                (x, row) = (0, row + 1);
-            }
-            if row == rows_max {
-                return row;
-            }
-            let empty = part.value == 0;
-            let style = if empty { styles.text.dim } else { part.style };
-            let figure = format!(
-                "{:>width$}",
-                number::bytes(part.value),
-                width = FIGURE_WIDTH
-            );
-            let figure_style = if empty {
-                styles.text.dim
-            } else {
-                styles.text.plain
-            };
-            text::put(buffer, area, (x, row), part.glyph, style);
-            text::put(buffer, area, (x + 2, row), name, styles.text.dim);
-            text::put(
-                buffer,
-                area,
-                (x + cells - FIGURE_CELLS, row),
-                &figure,
-                figure_style,
-            );
-            x += cells + gap;
-        }
-        row + 1
-    }
-
-    /// Threads that wait, batches, records, age: one line.
-    fn contents(&self, width: u16) -> Line<'static> {
-        let styles = self.theme.styles;
-        let dot = format!(" {} ", self.theme.glyphs.dot);
-        let plain = |text: String| Span::styled(text, styles.text.plain);
-        let dim = |text: &str| Span::styled(text.to_owned(), styles.text.dim);
-        let waiting = self.buffer.waiting_threads;
-        let style = if waiting > 0 {
-            styles.tone.warn
-        } else {
-            styles.text.dim
-        };
-        let words = match (width >= ROOMY, self.threads) {
-            (true, 1) => format!("{waiting} of 1 thread waits"),
-            (true, threads) => format!("{waiting} of {threads} threads wait"),
-            (false, threads) => format!("{waiting}/{threads} wait"),
-        };
-        let mut spans = vec![Span::styled(words, style), dim(&dot)];
-        if width >= ROOMY {
-            spans.extend([
-                plain(number::count(u64::from(self.buffer.batches))),
-                dim(" batches"),
-            ]);
-            spans.extend([
-                dim(&dot),
-                plain(number::count(self.buffer.records)),
-                dim(" records"),
-            ]);
-        } else {
-            spans.extend([
-                plain(number::count(u64::from(self.buffer.batches))),
-                dim(" batches"),
-            ]);
-        }
-        if let Some(age) = self.buffer.oldest_batch_age {
-            if width >= ROOMY {
-                spans.extend([dim(&dot), dim("oldest "), plain(number::span(age))]);
-            } else {
-                spans.extend([dim(&dot), plain(number::span(age)), dim(" old")]);
-            }
-        }
-        Line::from(spans)
-    }
-
-    /// Both sums and what they foretell: one line.
-    fn sums(&self, width: u16) -> Line<'static> {
-        let styles = self.theme.styles;
-        let dim = |text: &str| Span::styled(text.to_owned(), styles.text.dim);
-        let used = self
-            .buffer
-            .total_bytes
-            .saturating_sub(self.buffer.available_bytes);
-        let (area_key, dots_key) = if self.theme.glyphs.braille {
-            ("⢕", "⠒")
-        } else {
-            (":", "*")
-        };
-        let (taken, written) = if width >= ROOMY {
-            (" in batches ", " in bytes ")
-        } else {
-            (" ", " ")
-        };
-        let mut spans = vec![
-            Span::styled(area_key, styles.buffer.ready),
-            dim(taken),
-            Span::styled(number::bytes(used), styles.text.plain),
-            dim("  "),
-            Span::styled(dots_key, styles.chart.reading),
-            dim(written),
-            Span::styled(number::bytes(self.buffer.written_bytes), styles.text.plain),
-        ];
-        match self.outlook {
-            Outlook::Steady => {}
-            Outlook::FullIn {
-                by_batches,
-                by_bytes,
-            } => {
-                let words = format!("  full in {:.1} s", by_batches.as_seconds());
-                spans.push(Span::styled(words, styles.tone.warn));
-                if width >= ROOMY {
-                    spans.push(dim(&format!(", {:.1} s", by_bytes.as_seconds())));
-                }
-            }
-            Outlook::FullSince(at) => {
-                let word = if width >= ROOMY {
-                    "full since"
-                } else {
-                    "full at"
-                };
-                let words = format!("  {word} {:.1}s", at.as_seconds());
-                spans.push(Span::styled(words, styles.tone.bad));
-            }
-        }
-        Line::from(spans)
-    }
 }
 
 impl Widget for &Fill<'_> {
@@ -330,11 +189,12 @@ impl Widget for &Fill<'_> {
             );
         }
         let mut rest = below(area, bar_lines);
-        let legend = self.draw_legend(rest, 2, buffer);
-        rest = below(rest, legend);
-        text::put_line(buffer, rest, 0, &self.contents(rest.width));
-        text::put_line(buffer, rest, 1, &self.sums(rest.width));
-        rest = below(rest, if rest.height >= 8 { 3 } else { 2 });
+        let lines = self.words(rest.width);
+        for (row, line) in (0..rest.height).zip(&lines) {
+            text::put_line(buffer, rest, row, line);
+        }
+        let used = lines.len() as u16;
+        rest = below(rest, used + u16::from(rest.height >= used + 6));
         if rest.height < 3 {
             return;
         }

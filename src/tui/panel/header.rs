@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::insight::judge::Outcome;
+use crate::insight::kind::{Severity, severity};
 use crate::sim::time::SimTime;
 use crate::tui::model::Model;
 use crate::tui::msg::Life;
@@ -34,6 +35,8 @@ pub struct Header<'a> {
     pub end: SimTime,
     /// Moments of faults and other commands.
     pub faults: &'a [SimTime],
+    /// Moments at which somebody lost something.
+    pub harms: Vec<SimTime>,
     /// What the run does, in words.
     pub state: Line<'static>,
     /// Speed asked and reached.
@@ -52,10 +55,20 @@ impl<'a> Header<'a> {
             now: scene.now(),
             end: scene.session.end(),
             faults: &scene.faults,
+            harms: harms(scene),
             state: state(scene),
             speed: speed(scene.model),
         }
     }
+}
+
+/// Moments of marked events that are no commands: refusals, failed batches, lost leaders.
+fn harms(scene: &Scene<'_>) -> Vec<SimTime> {
+    let markers = scene.session.insight().log().markers().iter();
+    markers
+        .filter(|marker| severity(&marker.fact) == Severity::Error)
+        .map(|marker| marker.at)
+        .collect()
 }
 
 /// What the run does, in words.
@@ -155,7 +168,7 @@ impl Widget for &Header<'_> {
             ..area
         };
         let name = text::visible(self.name);
-        let after = text::put(buffer, left, (0, 0), &name, styles.text.selected);
+        let after = text::put(buffer, left, (0, 0), &name, styles.text.subject);
         let room = left.width.saturating_sub(after + 2);
         let title = text::visible(self.title);
         let title = text::fit(&title, room, self.theme.glyphs.ellipsis);
@@ -188,6 +201,7 @@ impl Header<'_> {
             },
             now: self.now,
             faults: self.faults,
+            harms: &self.harms,
         };
         (&timeline).render(line, buffer);
     }

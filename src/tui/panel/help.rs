@@ -25,7 +25,10 @@ pub fn lines(theme: &Theme) -> Vec<Line<'static>> {
             lines.push(Line::default());
         }
         lines.push(Line::from(Span::styled(context.name(), styles.text.strong)));
-        for binding in KEYMAP.iter().filter(|binding| binding.context == context) {
+        for binding in KEYMAP
+            .iter()
+            .filter(|binding| binding.context == context && !binding.help.is_empty())
+        {
             lines.push(Line::from(vec![
                 Span::styled(format!("  {:<11}", binding.shown), styles.text.accent),
                 Span::styled(binding.help, styles.text.plain),

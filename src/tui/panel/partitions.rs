@@ -187,7 +187,7 @@ impl Partitions<'_> {
         let text = show(value);
         if value > FLAG_FACTOR * mean && mean > 0.0 {
             Span::styled(
-                format!("{} {text}", self.theme.glyphs.alert),
+                format!("{}{text}", self.theme.glyphs.alert),
                 styles.tone.warn,
             )
         } else if value == 0.0 {
@@ -385,7 +385,7 @@ impl Partitions<'_> {
             buffer,
             area,
             (0, 0),
-            "records/s over time",
+            "records/s, over time",
             styles.text.heading,
         );
         for (y, row) in (area.y + 1..area.bottom()).zip(rows) {

@@ -40,6 +40,8 @@ pub struct Wait<'a> {
     pub waits: Vec<MemoryWait>,
     /// `max.block.ms`.
     pub max_block: SimSpan,
+    /// Records per second that get into the accumulator, and that the application tries.
+    pub rates: Option<[f64; 2]>,
     /// The present.
     pub now: SimTime,
     /// Simulated time on the chart.
@@ -83,6 +85,8 @@ pub fn axis_top(histories: [&[Option<Sample>]; 2]) -> f64 {
 
 /// Time over which the truth's current value is taken.
 const TRUTH_SPAN: SimSpan = SimSpan::from_seconds(1);
+/// A wait that is shown by itself.
+const LONG_WAIT: SimSpan = SimSpan::from_seconds(1);
 /// Cells of the vertical axis' labels: two digits behind the point.
 const LABEL_CELLS: u16 = 4;
 
@@ -120,6 +124,10 @@ impl<'a> Wait<'a> {
             waits: producer.map_or(Vec::new(), |producer| memory_waits(&scene.view(producer))),
             max_block: settings.map_or(SimSpan::ZERO, |settings| {
                 SimSpan::from_millis(settings.max_block_ms)
+            }),
+            rates: producer.and_then(|producer| {
+                let loops = scene.last(Metric::own(producer, OwnFigure::LoopRate))?;
+                Some([loops, scene.view(producer).rate_asked])
             }),
             now: scene.now(),
             window: scene.window(),
@@ -196,11 +204,12 @@ impl Wait<'_> {
         ])
     }
 
-    /// Who waits now: one line.
+    /// Who waits now: one line. Waits that come and go are summed up, or it would flicker.
     fn waiting(&self) -> Line<'static> {
         let styles = self.theme.styles;
-        let Some(first) = self.waits.first() else {
-            return Line::from(Span::styled("no thread waits for memory", styles.text.dim));
+        let long = |wait: &&MemoryWait| self.now.since(wait.since) >= LONG_WAIT;
+        let Some(first) = self.waits.first().filter(long) else {
+            return self.coming_and_going();
         };
         let waited = self.now.since(first.since);
         let threads = match self.waits.len() {
@@ -226,6 +235,23 @@ impl Wait<'_> {
                 styles.text.dim,
             ),
         ])
+    }
+}
+
+impl Wait<'_> {
+    fn coming_and_going(&self) -> Line<'static> {
+        let styles = self.theme.styles;
+        match (self.truth, self.rates) {
+            (Some(truth), Some([loops, asked])) if truth > 0.0 => Line::from(vec![
+                Span::styled("waits come and go", styles.tone.warn),
+                Span::styled(": ", styles.text.dim),
+                Span::styled(number::rate(loops), styles.text.plain),
+                Span::styled(" of ", styles.text.dim),
+                Span::styled(number::rate(asked), styles.text.plain),
+                Span::styled(" get in", styles.text.dim),
+            ]),
+            _ => Line::from(Span::styled("no thread waits for memory", styles.text.dim)),
+        }
     }
 }
 
@@ -256,7 +282,7 @@ impl Widget for &Wait<'_> {
         let about = if roomy {
             "share of thread time spent waiting"
         } else {
-            "share of thread time"
+            "of thread time"
         };
         let truth = self.reading((area_key, styles.chart.truth), ["truth", about], self.truth);
         text::put_line(buffer, area, 0, &metric);

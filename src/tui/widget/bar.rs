@@ -1,4 +1,4 @@
-//! Horizontal bars: one made of parts, and one that fills by eighths of a cell.
+//! Horizontal bars: one made of parts, and a thin one that fills by halves of a cell.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -77,7 +77,7 @@ fn shares(parts: &[Part], total: u64, width: u16) -> Vec<u16> {
         .collect()
 }
 
-/// A bar that fills by eighths of a cell.
+/// A thin bar that fills by halves of a cell.
 #[derive(Debug)]
 pub struct Gauge<'a> {
     /// Looks.
@@ -94,11 +94,15 @@ impl Widget for &Gauge<'_> {
         if area.is_empty() {
             return;
         }
-        let eighths = (self.share.clamp(0.0, 1.0) * f64::from(area.width) * 8.0).round() as u16;
-        for x in 0..eighths.div_ceil(8).min(area.width) {
-            let filled = (eighths - x * 8).min(8);
+        let halves = (self.share.clamp(0.0, 1.0) * f64::from(area.width) * 2.0).round() as u16;
+        for x in 0..halves.div_ceil(2).min(area.width) {
+            let glyph = if halves - x * 2 == 1 {
+                self.theme.glyphs.bar_half
+            } else {
+                self.theme.glyphs.bar
+            };
             buffer[(area.x + x, area.y)]
-                .set_symbol(self.theme.glyphs.eighths[usize::from(filled) - 1])
+                .set_symbol(glyph)
                 .set_style(self.style);
         }
     }

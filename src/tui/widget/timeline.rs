@@ -19,6 +19,8 @@ pub struct Timeline<'a> {
     pub now: SimTime,
     /// Moments of faults and other commands, past and to come.
     pub faults: &'a [SimTime],
+    /// Moments at which somebody lost something.
+    pub harms: &'a [SimTime],
 }
 
 impl Widget for &Timeline<'_> {
@@ -40,15 +42,19 @@ impl Widget for &Timeline<'_> {
                 .set_symbol(glyph)
                 .set_style(style);
         }
-        for &at in self.faults {
+        let harms = self.harms.iter();
+        let harms = harms.map(|at| (at, glyphs.alert, styles.tone.warn));
+        let faults = self.faults.iter();
+        let faults = faults.map(|at| (at, glyphs.fault, styles.chart.fault));
+        for (&at, glyph, style) in harms.chain(faults) {
             if let Some(x) = self.window.column(at, area.width) {
                 let cell = &mut buffer[(area.x + x, area.y)];
                 cell.reset();
-                cell.set_symbol(glyphs.fault).set_style(styles.chart.fault);
+                cell.set_symbol(glyph).set_style(style);
             }
         }
         let cell = &mut buffer[(area.x + present, area.y)];
         cell.reset();
-        cell.set_symbol(glyphs.now).set_style(styles.text.selected);
+        cell.set_symbol(glyphs.now).set_style(styles.text.subject);
     }
 }

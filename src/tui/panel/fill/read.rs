@@ -6,8 +6,9 @@ use super::{Fill, Outlook, axis_label};
 use crate::insight::metric::{Metric, OwnFigure, ProducerFigure};
 use crate::insight::series::Series;
 use crate::kafka::metric_name::ProducerMetric;
+use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
-use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::time::SimSpan;
 use crate::sim::view::BufferView;
 use crate::tui::pane::Pane;
 use crate::tui::panel::metrics::Metrics;
@@ -16,6 +17,8 @@ use crate::tui::widget::chart::{Chart, plot_columns};
 
 /// Time over which the pool's growth is measured.
 const OUTLOOK_SPAN: SimSpan = SimSpan::from_seconds(2);
+/// Time after a wait during which a pool still counts as full.
+const BREATH: SimSpan = SimSpan::from_seconds(1);
 /// A pool that fills more slowly than in this time is called steady.
 const OUTLOOK_MAX: SimSpan = SimSpan::from_seconds(600);
 
@@ -69,11 +72,13 @@ fn outlook(scene: &Scene<'_>, producer: ProducerIndex, buffer: &BufferView) -> O
     let Some(settings) = scene.settings(producer) else {
         return Outlook::Steady;
     };
-    let batch = u64::from(settings.batch_size);
-    let available = insight.client_series(producer, ProducerMetric::BufferAvailableBytes);
-    if buffer.available_bytes < batch || buffer.waiting_threads > 0 {
-        return full_since(available, batch as f64, scene.now());
+    // A full pool breathes: a response frees some batches, and the next records take them again.
+    let waited = scene.recent(Metric::own(producer, OwnFigure::TrueWaitShare), BREATH);
+    let no_batch_fits = buffer.available_bytes < u64::from(settings.batch_size);
+    if no_batch_fits || buffer.waiting_threads > 0 || waited.is_some_and(|share| share > 0.0) {
+        return full_since(scene, producer);
     }
+    let available = insight.client_series(producer, ProducerMetric::BufferAvailableBytes);
     let written = insight.own_series(producer, OwnFigure::WrittenBytes);
     let (Some(available), Some(written)) = (available, written) else {
         return Outlook::Steady;
@@ -109,20 +114,11 @@ fn outlook(scene: &Scene<'_>, producer: ProducerIndex, buffer: &BufferView) -> O
     }
 }
 
-/// Since when no batch fits: the start of the last stretch of samples without room for one.
-fn full_since(available: Option<&Series>, batch: f64, now: SimTime) -> Outlook {
-    let Some(series) = available else {
-        return Outlook::FullSince(now);
-    };
-    let full = series
-        .buckets()
-        .rev()
-        .take_while(|bucket| bucket.min < batch)
-        .count();
-    let first = series.len().saturating_sub(full);
-    Outlook::FullSince(if full == 0 {
-        now
-    } else {
-        series.bucket_start(first)
-    })
+/// Since when the pool has been running full: since a thread had to wait after none did for a
+/// while.
+fn full_since(scene: &Scene<'_>, producer: ProducerIndex) -> Outlook {
+    let exhausted = Fact::PoolExhausted { producer };
+    let mut entries = scene.session.insight().log().entries().rev();
+    let latest = entries.find(|entry| entry.first.fact == exhausted);
+    Outlook::FullSince(latest.map_or(scene.now(), |entry| entry.first.at))
 }
