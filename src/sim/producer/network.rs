@@ -7,8 +7,8 @@ use crate::kafka::wire::{
 };
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::{Disconnect, Fact};
-use crate::sim::network::Way;
+use crate::sim::fact::{Disconnect, Fact, Node};
+use crate::sim::network::{Lane, Way};
 use crate::sim::producer::client::{Client, Closing, Woken};
 use crate::sim::producer::connections::{InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
@@ -99,7 +99,16 @@ impl Client {
         let link = ctx
             .network
             .client(self.me, self.connections.broker_of(slot));
-        let transit = ctx.network.transmit(link, Way::Forth, ctx.now, bytes);
+        let lane = match self.connections.node_of(slot) {
+            Node::Bootstrap(_) => Lane::Bootstrap,
+            Node::Broker(_) => Lane::Regular,
+        };
+        if matches!(message, Message::Connect(_)) {
+            ctx.network.connect((link, lane), Way::Forth);
+        }
+        let transit = ctx
+            .network
+            .transmit((link, lane), Way::Forth, ctx.now, bytes);
         ctx.queue
             .push(transit.arrives, self.rank, Event::Deliver(message));
         transit.written
