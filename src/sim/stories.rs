@@ -104,7 +104,11 @@ fn no_request_is_forgotten_by_both_client_and_world() {
     let mut run = Run::new(config);
     run.to(190_000);
     // What two brokers have in flight, one request that waits for a dead one's metadata.
-    assert!(run.simulation.requests.live() <= 12, "{}", run.simulation.requests.live());
+    assert!(
+        run.simulation.requests.live() <= 12,
+        "{}",
+        run.simulation.requests.live()
+    );
 }
 
 #[test]
