@@ -44,9 +44,14 @@ fn keyed(count: u32, rate: u64, bytes: u32) -> Arc<Scenario> {
         value = {{ bytes = {bytes} }}
         "#
     );
-    let source = Source::Text { name: "bench".to_string(), text };
+    let source = Source::Text {
+        name: "bench".to_string(),
+        text,
+    };
     let loaded = scenario::load(source, &Overrides::default());
-    Arc::new(loaded.unwrap_or_else(|problems| panic!("{}", problems.render(scenario::Paint::Plain))))
+    Arc::new(
+        loaded.unwrap_or_else(|problems| panic!("{}", problems.render(scenario::Paint::Plain))),
+    )
 }
 
 fn warm(scenario: &Arc<Scenario>) -> Session {
@@ -65,7 +70,9 @@ fn bare_loop(records: u64) -> u64 {
             (murmur2_partition(key.as_bytes(), 12), payload)
         })
         .collect();
-    let alias: Vec<(u32, u32)> = (0..5000).map(|n| (u32::MAX / 5000 * n, (n * 7) % 5000)).collect();
+    let alias: Vec<(u32, u32)> = (0..5000)
+        .map(|n| (u32::MAX / 5000 * n, (n * 7) % 5000))
+        .collect();
     let mut draws = rand_pcg::Pcg64Mcg::new(7);
     let mut written = [61_u32; 12];
     let mut counts = [0_u32; 12];
@@ -73,7 +80,11 @@ fn bare_loop(records: u64) -> u64 {
     for _ in 0..records {
         let bits = draws.next_u64();
         let cell = (((bits >> 32) * 5000) >> 32) as usize;
-        let key = if bits as u32 >= alias[cell].0 { alias[cell].1 as usize } else { cell };
+        let key = if bits as u32 >= alias[cell].0 {
+            alias[cell].1 as usize
+        } else {
+            cell
+        };
         let (partition, payload) = routes[key];
         let place = partition as usize;
         let bytes = record_bytes(counts[place], 3, payload);

@@ -9,3 +9,4 @@ pub mod report;
 pub mod scenario;
 pub mod session;
 pub mod sim;
+pub mod tui;

@@ -1,6 +1,6 @@
 //! Scenario files: from TOML to a validated [`Scenario`], or to all their problems at once.
 //!
-//! [`load`] reads a text and those it refers to ([`sources`]), parses them into trees that know
+//! [`load`] reads a text and those it refers to, parses them into trees that know
 //! their places, merges what they extend, applies overrides, checks the shape against the
 //! declarative field tables, and lowers the result to [`Config`] and expectations. Invariants: a
 //! `Scenario` exists only if it is consistent; no text makes this module panic; nothing of a text

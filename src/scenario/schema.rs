@@ -122,11 +122,7 @@ fn quantity_schema(quantity: crate::command::units::Quantity, of: &Kind) -> Valu
 }
 
 fn reference(spec: &'static TableSpec, definitions: &mut Definitions) -> Value {
-    let name: String = spec
-        .name
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || *c == '.')
-        .collect();
+    let name = definition_name(spec);
     if !definitions.contains_key(&name) {
         // Holds the place, so that a table inside itself would end here.
         definitions.insert(name.clone(), Value::Null);
@@ -134,4 +130,15 @@ fn reference(spec: &'static TableSpec, definitions: &mut Definitions) -> Value {
         definitions.insert(name.clone(), schema);
     }
     json!({ "allOf": [{ "$ref": format!("#/definitions/{name}") }] })
+}
+
+/// `[[link]]` and `link = { … }` are two definitions.
+fn definition_name(spec: &TableSpec) -> String {
+    let is_in_name = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    let name: String = spec.name.chars().filter(is_in_name).collect();
+    if spec.name.contains('=') {
+        format!("{name}.value")
+    } else {
+        name
+    }
 }

@@ -43,6 +43,8 @@ pub struct Request {
     pub api: Api,
     /// Bytes of the request on the wire.
     pub bytes: u32,
+    /// Produce: bytes of a response to all its batches.
+    pub response_bytes: u32,
     /// When the client handed it to its socket.
     pub sent: SimTime,
     /// When the broker had it whole.
@@ -162,6 +164,7 @@ impl Requests {
     }
 
     /// Requests that somebody holds: a leak shows here.
+    #[cfg(test)]
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -177,6 +180,7 @@ impl Requests {
             broker: BrokerIndex(0),
             api: Api::Produce,
             bytes: 0,
+            response_bytes: 0,
             sent: SimTime::ZERO,
             arrived: SimTime::ZERO,
             appended: SimTime::ZERO,

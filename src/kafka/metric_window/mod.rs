@@ -36,7 +36,16 @@ impl Avg {
 
     /// Adds one value.
     pub fn record(&mut self, value: f64, now_ms: u64) {
-        self.0.record(now_ms, 0.0).value += value;
+        self.record_all(value, 1, now_ms);
+    }
+
+    /// Adds `events` values that make `sum` together, as if one by one at the same time.
+    pub fn record_all(&mut self, sum: f64, events: u64, now_ms: u64) {
+        if events > 0 {
+            let sample = self.0.record(now_ms, 0.0);
+            sample.value += sum;
+            sample.events += events - 1;
+        }
     }
 
     /// The figure at `now_ms`.

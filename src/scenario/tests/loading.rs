@@ -301,5 +301,15 @@ fn the_schema_and_the_reference_know_every_key() {
     let load = &schema["definitions"]["producer.load"]["properties"];
     assert!(load["on-refused"]["anyOf"].is_array(), "{load}");
     assert!(load["transaction"].is_null());
+    let rtt = |link: &str| schema["definitions"][link]["properties"]["rtt"].is_object();
+    assert!(rtt("link") && rtt("link.value"));
+    assert!(schema["definitions"]["link"]["properties"]["between"].is_object());
     golden("the_schema_and_the_reference_know_every_key", &reference());
+}
+
+#[test]
+fn expectations_know_every_kind_of_event() {
+    use crate::insight::kind::FactKind;
+    let names: Vec<&str> = FactKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(lower::FACTS, names);
 }

@@ -3,12 +3,23 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::sim::Simulation;
+use crate::sim::time::SimTime;
 
 fn is_calm(text: &str) -> Result<(), TestCaseError> {
     let shown = refused(text);
     let is_control = |c: char| c.is_control() && c != '\n';
     prop_assert!(!shown.contains(is_control), "{shown:?}");
     Ok(())
+}
+
+/// Whatever loads is fit to run: the engine's own assertions hold for a while.
+fn runs_if_it_loads(text: &str) {
+    let Ok(scenario) = load_text(text) else {
+        return;
+    };
+    let mut simulation = Simulation::new(Arc::clone(&scenario.config));
+    let _ = simulation.advance_to(SimTime::from_seconds(6), 3_000);
 }
 
 /// Values that fit here and there, and never everywhere.
@@ -165,6 +176,7 @@ proptest! {
     #[test]
     fn no_other_value_in_a_good_file_panics(text in any_neighbour()) {
         is_calm(&text)?;
+        runs_if_it_loads(&text);
     }
 
     #[test]
@@ -182,6 +194,7 @@ proptest! {
 #[test]
 fn the_rich_file_is_good() {
     assert_eq!(refused(RICH), "nothing is wrong");
+    runs_if_it_loads(RICH);
 }
 
 #[test]

@@ -4,10 +4,9 @@
 //! `DelayedProduce`.
 
 use crate::kafka::error::ErrorCode;
-use crate::kafka::version::KafkaVersion;
 use crate::kafka::wire::{
-    API_VERSIONS_RESPONSE_BYTES, PRODUCER_ID_RESPONSE_BYTES, TopicMetadataSize, TopicNaming,
-    metadata_response_bytes, produce_response_bytes,
+    API_VERSIONS_RESPONSE_BYTES, PRODUCER_ID_RESPONSE_BYTES, TopicMetadataSize,
+    metadata_response_bytes,
 };
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
@@ -18,7 +17,7 @@ use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
-use crate::sim::request::{Api, Part, Request, RequestId};
+use crate::sim::request::{Api, Part, RequestId};
 use crate::sim::time::SimSpan;
 
 /// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
@@ -43,6 +42,9 @@ impl Cluster {
             state: Socket::Idle,
             pending: std::collections::VecDeque::new(),
         };
+        let lane = channel.lane(ctx.config.brokers.len());
+        let link = ctx.network.client(channel.producer, at);
+        ctx.network.connect((link, lane), Way::Back);
         send(ctx, at, Message::Accepted(channel), SEGMENT_BYTES);
     }
 
@@ -306,9 +308,7 @@ impl Cluster {
     }
 
     fn answer_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
-        let naming = TopicNaming::negotiated(client_version(ctx, id), ctx.config.kafka);
-        let topics = topics_of(ctx.requests.get(id), &self.partitions, ctx);
-        let bytes = produce_response_bytes(naming, &topics);
+        let bytes = ctx.requests.get(id).response_bytes;
         self.answer(ctx, at, id, bytes);
     }
 
@@ -375,45 +375,16 @@ impl Cluster {
 
 /// Sends a message from a broker to a client.
 pub(super) fn send(ctx: &mut Context<'_>, at: BrokerIndex, message: Message, bytes: u32) {
-    let producer = match message {
-        Message::Response(id) => ctx.requests.get(id).channel.producer,
-        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
-            channel.producer
-        }
+    let channel = match message {
+        Message::Response(id) => ctx.requests.get(id).channel,
+        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => channel,
         _ => return,
     };
-    let link = ctx.network.client(producer, at);
+    let producer = channel.producer;
+    let lane = channel.lane(ctx.config.brokers.len());
+    let link = (ctx.network.client(producer, at), lane);
     let transit = ctx.network.transmit(link, Way::Back, ctx.now, bytes);
     ctx.network.expect(producer, transit.arrives);
     ctx.queue
         .push(transit.arrives, Rank::broker(at), Event::Deliver(message));
-}
-
-fn client_version(ctx: &Context<'_>, id: RequestId) -> KafkaVersion {
-    let producer = ctx.requests.get(id).channel.producer;
-    let crate::sim::config::ClientConfig::Java(settings) =
-        &ctx.config.producers[producer.index()].client;
-    settings.version
-}
-
-/// (name bytes, partitions) of each topic of a produce request.
-fn topics_of(
-    request: &Request,
-    partitions: &[crate::sim::partition::Partition],
-    ctx: &Context<'_>,
-) -> Vec<(u32, u32)> {
-    let mut topics: Vec<(crate::sim::ids::TopicIndex, u32)> = Vec::new();
-    for part in &request.parts {
-        let topic = partitions[part.partition.index()].topic;
-        match topics.iter_mut().find(|(known, _)| *known == topic) {
-            Some((_, count)) => *count += 1,
-            None => topics.push((topic, 1)),
-        }
-    }
-    let name_bytes =
-        |topic: crate::sim::ids::TopicIndex| ctx.config.topics[topic.index()].name.len() as u32;
-    topics
-        .into_iter()
-        .map(|(topic, count)| (name_bytes(topic), count))
-        .collect()
 }

@@ -51,6 +51,9 @@ pub struct Client {
     pub(super) counts: Counts,
     /// By partition: the ordinal of this client's first record, after those of earlier clients.
     pub(super) first_ordinals: Vec<u64>,
+    /// Reused while draining.
+    pub(super) drained: Vec<BatchId>,
+    pub(super) topics_drained: Vec<(TopicIndex, (u32, u32))>,
 }
 
 /// What one broker leads, as the client knows it.
@@ -151,6 +154,8 @@ impl Client {
             woken: Vec::new(),
             counts: Counts::default(),
             first_ordinals: Vec::new(),
+            drained: Vec::new(),
+            topics_drained: Vec::new(),
             settings,
         }
     }

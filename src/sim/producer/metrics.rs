@@ -42,6 +42,43 @@ struct Sized {
     max: Max,
 }
 
+/// Batches of one topic that one request takes along, recorded together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drained {
+    batches: u64,
+    /// Records in them.
+    pub records: u64,
+    bytes: Group,
+    record_bytes: Group,
+    queue_time_ms: Group,
+}
+
+/// Values that are recorded together: their sum and the largest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    sum: f64,
+    max: f64,
+}
+
+impl Group {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.max = self.max.max(value);
+    }
+}
+
+impl Drained {
+    /// Takes one more batch.
+    pub fn add(&mut self, batch: &Batch, now_ms: u64) {
+        self.batches += 1;
+        self.records += u64::from(batch.records);
+        self.bytes.add(f64::from(batch.written));
+        self.record_bytes
+            .add(f64::from(upper_bound_estimate(batch.payload_max)));
+        self.queue_time_ms.add(batch.age_ms(now_ms) as f64);
+    }
+}
+
 /// What a `Selector` counts, for one node or for all.
 #[derive(Clone, Debug)]
 struct Wire {
@@ -58,7 +95,6 @@ struct TopicMetrics {
     bytes: Meter,
     record_retry: Meter,
     record_error: Meter,
-    compression: Avg,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +114,11 @@ impl Sized {
     fn record(&mut self, value: f64, now_ms: u64) {
         self.avg.record(value, now_ms);
         self.max.record(value, now_ms);
+    }
+
+    fn record_group(&mut self, group: Group, events: u64, now_ms: u64) {
+        self.avg.record_all(group.sum, events, now_ms);
+        self.max.record(group.max, now_ms);
     }
 }
 
@@ -170,19 +211,21 @@ impl ClientMetrics {
         self.record_error.record(1.0, now_ms);
     }
 
-    /// A batch was put into a request.
-    pub fn batch_drained(&mut self, topic: usize, batch: &Batch, now_ms: u64) {
-        let (bytes, records) = (f64::from(batch.written), f64::from(batch.records));
-        self.batch_size.record(bytes, now_ms);
+    /// Batches of one topic were put into a request.
+    pub fn drained(&mut self, topic: usize, drained: &Drained, now_ms: u64) {
+        if drained.batches == 0 {
+            return;
+        }
+        self.batch_size
+            .record_group(drained.bytes, drained.batches, now_ms);
         self.record_size
-            .record(f64::from(upper_bound_estimate(batch.payload_max)), now_ms);
+            .record_group(drained.record_bytes, drained.batches, now_ms);
         self.record_queue_time
-            .record(batch.age_ms(now_ms) as f64, now_ms);
-        let topic =
-            self.topics[topic].get_or_insert_with(|| Box::new(TopicMetrics::new(self.window)));
-        topic.record_send.record(records, now_ms);
-        topic.bytes.record(bytes, now_ms);
-        topic.compression.record(1.0, now_ms);
+            .record_group(drained.queue_time_ms, drained.batches, now_ms);
+        let window = self.window;
+        let topic = self.topics[topic].get_or_insert_with(|| Box::new(TopicMetrics::new(window)));
+        topic.record_send.record(drained.records as f64, now_ms);
+        topic.bytes.record(drained.bytes.sum, now_ms);
     }
 
     /// A ready node got a request with so many records, or none.
@@ -320,7 +363,8 @@ impl ClientMetrics {
             M::RecordSendTotal => topic.record_send.total.read(now_ms),
             M::ByteRate => topic.bytes.rate.read(now_ms),
             M::ByteTotal => topic.bytes.total.read(now_ms),
-            M::CompressionRate => topic.compression.read(now_ms),
+            // Nothing is compressed: every batch's rate is 1.
+            M::CompressionRate => topic.bytes.rate.read(now_ms).map(|_| 1.0),
             M::RecordRetryRate => topic.record_retry.rate.read(now_ms),
             M::RecordRetryTotal => topic.record_retry.total.read(now_ms),
             M::RecordErrorRate => topic.record_error.rate.read(now_ms),
@@ -356,7 +400,6 @@ impl TopicMetrics {
             bytes: Meter::new(window),
             record_retry: Meter::new(window),
             record_error: Meter::new(window),
-            compression: Avg::new(window),
         }
     }
 }

@@ -14,6 +14,8 @@ mod buffer_pool;
 mod client;
 mod close;
 mod connections;
+mod drain;
+mod expiry;
 mod idempotence;
 mod metadata;
 mod metrics;
@@ -24,6 +26,7 @@ mod sender;
 mod view;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::kafka::config::java;
 use crate::kafka::settings::JavaProducerSettings;
@@ -41,6 +44,7 @@ use crate::sim::producer::client::{Client, Closing, Counts, Woken};
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
+use crate::sim::workload::KeyTable;
 
 /// Actions of one producer at one moment: more means that its application is caught in a loop that
 /// takes no time.
@@ -56,6 +60,7 @@ pub struct Producer {
     given: Vec<(String, String)>,
     client: Option<Client>,
     application: Option<Application>,
+    tables: Vec<Arc<KeyTable>>,
     start: SimTime,
     incarnation: u16,
     lookahead: SimSpan,
@@ -84,7 +89,12 @@ struct Earlier {
 
 impl Producer {
     /// A producer whose process has not started.
-    pub fn new(config: &Config, network: &Network, me: ProducerIndex) -> Self {
+    pub fn new(
+        config: &Config,
+        network: &Network,
+        me: ProducerIndex,
+        tables: Vec<Arc<KeyTable>>,
+    ) -> Self {
         let producer = &config.producers[me.index()];
         let ClientConfig::Java(settings) = &producer.client;
         Self {
@@ -95,6 +105,7 @@ impl Producer {
             given: producer.given.clone(),
             client: None,
             application: None,
+            tables,
             start: producer.start,
             incarnation: 0,
             lookahead: network.lookahead(me),
@@ -253,7 +264,12 @@ impl Producer {
 
     fn start_process(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
-        let application = Application::new(ctx.config, self.me, ctx.now, self.incarnation);
+        let application = Application::new(
+            ctx.config,
+            (self.me, &self.tables),
+            ctx.now,
+            self.incarnation,
+        );
         self.application = Some(application);
         self.start_client(ctx);
     }

@@ -7,8 +7,8 @@ use crate::kafka::wire::{
 };
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::{Disconnect, Fact};
-use crate::sim::network::Way;
+use crate::sim::fact::{Disconnect, Fact, Node};
+use crate::sim::network::{Lane, Way};
 use crate::sim::producer::client::{Client, Closing, Woken};
 use crate::sim::producer::connections::{InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
@@ -99,7 +99,16 @@ impl Client {
         let link = ctx
             .network
             .client(self.me, self.connections.broker_of(slot));
-        let transit = ctx.network.transmit(link, Way::Forth, ctx.now, bytes);
+        let lane = match self.connections.node_of(slot) {
+            Node::Bootstrap(_) => Lane::Bootstrap,
+            Node::Broker(_) => Lane::Regular,
+        };
+        if matches!(message, Message::Connect(_)) {
+            ctx.network.connect((link, lane), Way::Forth);
+        }
+        let transit = ctx
+            .network
+            .transmit((link, lane), Way::Forth, ctx.now, bytes);
         ctx.queue
             .push(transit.arrives, self.rank, Event::Deliver(message));
         transit.written
@@ -172,7 +181,12 @@ impl Client {
         for sent in in_flight {
             self.give_up_request(ctx, sent, error);
         }
-        if why != Disconnect::Idle && why != Disconnect::Local {
+        if why != Disconnect::Local {
+            // A disconnect while an update is due counts as a failed update: it backs off, which
+            // gives the nodes time to become connectable again.
+            if self.metadata.due_ms(&self.settings.metadata) <= now_ms {
+                self.fail_metadata_update(ctx);
+            }
             self.metadata.request_update();
         }
     }
@@ -230,6 +244,7 @@ impl Client {
                 .metadata
                 .must_rebootstrap(&self.settings.metadata, now_ms)
         {
+            self.disconnect_all(ctx);
             self.rebootstrap(ctx);
         }
         let mut found = self.least_loaded_node(ctx);
@@ -343,11 +358,6 @@ impl Client {
 
     /// Forgets brokers and topics, and starts from `bootstrap.servers` again.
     fn rebootstrap(&mut self, ctx: &mut Context<'_>) {
-        for slot in 0..self.led_by.len() as Slot * 2 {
-            if self.connections.get(slot).state != ConnectionState::Disconnected {
-                self.disconnect(ctx, slot, Disconnect::Local);
-            }
-        }
         self.metadata.rebootstrap();
         for queue in &mut self.accumulator.queues {
             queue.leader = None;
@@ -357,14 +367,18 @@ impl Client {
         ctx.fact(self.rank, Fact::Rebootstrapped { producer: self.me });
     }
 
-    /// The client ends: connections close.
-    pub(super) fn end(&mut self, ctx: &mut Context<'_>) {
-        self.closing = Closing::Done;
+    fn disconnect_all(&mut self, ctx: &mut Context<'_>) {
         for slot in 0..self.led_by.len() as Slot * 2 {
             if self.connections.get(slot).state != ConnectionState::Disconnected {
                 self.disconnect(ctx, slot, Disconnect::Local);
             }
         }
+    }
+
+    /// The client ends: connections close.
+    pub(super) fn end(&mut self, ctx: &mut Context<'_>) {
+        self.closing = Closing::Done;
+        self.disconnect_all(ctx);
         self.woken.push(Woken::Completed);
         ctx.fact(self.rank, Fact::ClientClosed { producer: self.me });
     }

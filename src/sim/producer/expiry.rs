@@ -1,0 +1,134 @@
+//! Batches that fail: too old (`delivery.timeout.ms`), or refused for good.
+//!
+//! Source: `Sender.getExpiredInflightBatches`, `RecordAccumulator.expiredBatches`,
+//! `Sender.failBatch`. A request is never cancelled: what has expired may still be in the log.
+
+use crate::kafka::error::ErrorCode;
+use crate::kafka::exception::ExceptionClass;
+use crate::kafka::message;
+use crate::sim::context::Context;
+use crate::sim::fact::{Fact, Flow};
+use crate::sim::partition::next_sequence;
+use crate::sim::producer::batch::{BatchId, Stage};
+use crate::sim::producer::client::{Client, Woken, exception};
+use crate::sim::time::SimTime;
+
+impl Client {
+    /// Fails batches older than `delivery.timeout.ms`, queued or in flight.
+    pub(super) fn expire(&mut self, ctx: &mut Context<'_>) {
+        let now_ms = ctx.now.as_millis();
+        if now_ms < self.expiry_not_before_ms {
+            return;
+        }
+        let timeout_ms = self.settings.delivery_timeout_ms;
+        let mut oldest = u64::MAX;
+        for place in 0..self.accumulator.queues.len() {
+            let queue = &self.accumulator.queues[place];
+            let on_wire = queue
+                .unfinished
+                .iter()
+                .filter(|&&id| self.accumulator.batches.get(id).stage == Stage::InFlight);
+            let candidates: Vec<_> = on_wire.chain(&queue.deque).copied().collect();
+            for id in candidates {
+                let batch = self.accumulator.batches.get(id);
+                if batch.age_ms(now_ms) < timeout_ms {
+                    oldest = oldest.min(batch.created_ms);
+                } else {
+                    self.expire_batch(ctx, id);
+                }
+            }
+        }
+        self.expiry_not_before_ms = oldest.saturating_add(timeout_ms);
+    }
+
+    fn expire_batch(&mut self, ctx: &mut Context<'_>, id: BatchId) {
+        let now_ms = ctx.now.as_millis();
+        let batch = self.accumulator.batches.get(id).clone();
+        let queue = &mut self.accumulator.queues[batch.queue as usize];
+        if batch.attempts > 0 && batch.base_sequence >= 0 {
+            let next = next_sequence(batch.base_sequence, batch.records as i32);
+            let unresolved = queue
+                .sequences
+                .unresolved
+                .map_or(next, |known| known.max(next));
+            queue.sequences.unresolved = Some(unresolved);
+        }
+        let name = format!(
+            "{}-{}",
+            ctx.config.topics[queue.topic.index()].name,
+            queue.number
+        );
+        let version = self.settings.version;
+        let text = message::expiring(version, batch.records, &name, batch.age_ms(now_ms));
+        self.fail_batch(ctx, id, ExceptionClass::Timeout, text);
+        if batch.stage != Stage::InFlight {
+            self.release(id, ctx.now);
+            return;
+        }
+        // The request is not cancelled: the batch's place waits for its answer.
+        self.accumulator.batches.get_mut(id).stage = Stage::ExpiredInFlight;
+        if !self.settings.version.keeps_memory_of_expired_requests() {
+            self.free_memory(id, ctx.now);
+        }
+    }
+
+    /// A batch fails for good: its records' callbacks run.
+    pub(super) fn fail_batch(
+        &mut self,
+        ctx: &mut Context<'_>,
+        id: BatchId,
+        class: ExceptionClass,
+        text: String,
+    ) {
+        let batch = self.accumulator.batches.get(id).clone();
+        let queue = &self.accumulator.queues[batch.queue as usize];
+        let (partition, topic) = (queue.partition, queue.topic.index());
+        self.metrics
+            .batch_failed(topic, batch.records, ctx.now.as_millis());
+        self.counts.failed += u64::from(batch.records);
+        let (producer, records) = (self.me, batch.records);
+        let first_ordinal = batch.first_ordinal;
+        ctx.flow(
+            self.rank,
+            Flow::Failed {
+                producer,
+                partition,
+                first_ordinal,
+                records,
+            },
+        );
+        let exception = exception(class, text);
+        ctx.fact(
+            self.rank,
+            Fact::BatchFailed {
+                producer,
+                partition,
+                records,
+                exception,
+            },
+        );
+        let payload = batch.payload_max;
+        self.woken.push(Woken::Failed {
+            queue: batch.queue,
+            records,
+            payload,
+        });
+        self.accumulator.finish(id);
+        self.woken.push(Woken::Completed);
+    }
+
+    /// A completed batch that nobody else holds: its memory goes back.
+    pub(super) fn release(&mut self, id: BatchId, now: SimTime) {
+        self.free_memory(id, now);
+        self.accumulator.batches.close(id);
+    }
+
+    /// How an error of a finished batch reads in the application.
+    pub(super) fn text_of(error: ErrorCode, node: i32) -> String {
+        match error {
+            ErrorCode::NetworkException => message::disconnected(node),
+            ErrorCode::RequestTimedOut => message::disconnected_due_to_timeout(node),
+            error => error.default_message().to_string(),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! One frame: the dashboard, or one pane over all of it, and whatever lies on top. Reads only.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Widget};
+
+use crate::session::Session;
+use crate::tui::glyph;
+use crate::tui::layout::{self, Dashboard, Slot, centered};
+use crate::tui::model::{Detail, Extent, Layer, Model};
+use crate::tui::pane::{PANES, Pane};
+use crate::tui::panel::footer::Footer;
+use crate::tui::panel::header::Header;
+use crate::tui::panel::{self, card, help};
+use crate::tui::scene::Scene;
+use crate::tui::text;
+use crate::tui::widget::frame::{Grid, Title, inside};
+
+/// Width of the box that texts are shown in, at most.
+const BOX_CELLS: u16 = 84;
+
+/// Draws one frame into the whole of `buffer`; returns where the cursor belongs, if anywhere.
+pub fn draw(buffer: &mut Buffer, model: &Model, session: &Session) -> Option<Position> {
+    let area = buffer.area;
+    let cursor = if layout::is_large_enough(area) {
+        let scene = Scene::new(model, session);
+        draw_scene(buffer, area, &scene)
+    } else {
+        draw_too_small(buffer, area, model);
+        None
+    };
+    if !model.theme.glyphs.braille {
+        glyph::asciify(buffer);
+    }
+    cursor
+}
+
+fn draw_scene(buffer: &mut Buffer, area: Rect, scene: &Scene<'_>) -> Option<Position> {
+    let dashboard = layout::dashboard(area, scene.wants());
+    (&Header::read(scene)).render(dashboard.header, buffer);
+    let slots = slots(scene.model, &dashboard);
+    let outlines: Vec<Rect> = slots.iter().map(|slot| slot.outline).collect();
+    let focused = slots
+        .iter()
+        .find(|slot| slot.panes.contains(&scene.model.focus));
+    let grid = Grid {
+        theme: scene.theme(),
+        panes: &outlines,
+        focused: focused.map(|slot| slot.outline),
+    };
+    (&grid).render(area, buffer);
+    for slot in &slots {
+        draw_slot(buffer, slot, scene);
+    }
+    draw_layer(buffer, dashboard.body, scene);
+    let footer = Footer { model: scene.model };
+    (&footer).render(dashboard.footer, buffer);
+    footer.cursor(dashboard.footer)
+}
+
+/// The places that are shown: all, or the whole body for the focused pane.
+fn slots(model: &Model, dashboard: &Dashboard) -> Vec<Slot> {
+    match model.detail {
+        Detail::Dashboard => dashboard.slots.clone(),
+        Detail::Expanded => {
+            let place = model.focus.index();
+            vec![Slot {
+                outline: dashboard.body,
+                panes: &Pane::ALL[place..=place],
+            }]
+        }
+    }
+}
+
+/// The pane that shows in a place.
+fn shown(model: &Model, slot: &Slot) -> Pane {
+    match slot.panes {
+        [only] => *only,
+        panes if panes.contains(&model.shared) => model.shared,
+        panes => panes.first().copied().unwrap_or(Pane::Fill),
+    }
+}
+
+fn draw_slot(buffer: &mut Buffer, slot: &Slot, scene: &Scene<'_>) {
+    let pane = shown(scene.model, slot);
+    let inside = inside(slot.outline);
+    let panel = panel::read(scene, pane, inside);
+    let name = if slot.panes.len() > 1 {
+        tabs(scene, slot, pane)
+    } else {
+        name(scene, pane, panel.extent(inside))
+    };
+    let used = u16::try_from(name.width()).unwrap_or(u16::MAX);
+    let value = panel.value(slot.outline.width.saturating_sub(used.saturating_add(8)));
+    (&Title {
+        theme: scene.theme(),
+        name,
+        value,
+    })
+        .render(slot.outline, buffer);
+    panel.draw(inside, buffer);
+}
+
+/// `1 Accumulator fill trips`
+fn name(scene: &Scene<'_>, pane: Pane, extent: Extent) -> Line<'static> {
+    let styles = scene.theme().styles;
+    let style = if scene.model.is_focused(pane) {
+        styles.frame.title_focused
+    } else {
+        styles.frame.title
+    };
+    let mut spans = vec![
+        Span::styled(format!("{} ", pane.digit()), styles.text.accent),
+        Span::styled(pane.name(), style),
+    ];
+    if pane.is_of_one_producer()
+        && let Some(producer) = scene.producer()
+    {
+        let words = text::visible(&scene.producer_words(producer)).into_owned();
+        spans.push(Span::styled(format!(" {words}"), styles.text.dim));
+    }
+    if scene.model.is_focused(pane) && extent.scroll_max() > 0 {
+        spans.push(Span::styled(scrolled(scene, pane, extent), styles.text.dim));
+    }
+    Line::from(spans)
+}
+
+/// Which way there is more, for the focused pane.
+fn scrolled(scene: &Scene<'_>, pane: Pane, extent: Extent) -> String {
+    let glyphs = scene.theme().glyphs;
+    let place = scene.model.scroll_of(pane, extent);
+    let (back, on) = (place > 0, place < extent.scroll_max());
+    let (above, below) = if pane == Pane::Events {
+        (on, back)
+    } else {
+        (back, on)
+    };
+    let above = if above { glyphs.more_above } else { "" };
+    let below = if below { glyphs.more_below } else { "" };
+    format!(" {above}{below}")
+}
+
+/// `5 Cluster 6 Warn 7 Events …`, the one that shows in full.
+fn tabs(scene: &Scene<'_>, slot: &Slot, shown: Pane) -> Line<'static> {
+    let styles = scene.theme().styles;
+    let room = slot.outline.width.saturating_sub(6);
+    let spelled: u16 = slot
+        .panes
+        .iter()
+        .map(|pane| text::width(pane.short_name()) + 3)
+        .sum();
+    let mut spans = Vec::new();
+    for &pane in slot.panes {
+        let focused = scene.model.is_focused(pane);
+        spans.push(Span::styled(
+            format!("{}", pane.digit()),
+            styles.text.accent,
+        ));
+        if pane == shown {
+            let style = if focused {
+                styles.frame.title_focused
+            } else {
+                styles.frame.title
+            };
+            spans.push(Span::styled(format!(" {}", pane.short_name()), style));
+        } else if spelled <= room {
+            spans.push(Span::styled(
+                format!(" {}", pane.short_name()),
+                styles.text.dim,
+            ));
+        }
+        spans.push(Span::raw(" "));
+    }
+    spans.pop();
+    Line::from(spans)
+}
+
+fn draw_layer(buffer: &mut Buffer, body: Rect, scene: &Scene<'_>) {
+    let Some((title, lines, first)) = layer_text(scene, body) else {
+        return;
+    };
+    let outline = layer_outline(body, lines.len());
+    Clear.render(outline, buffer);
+    let theme = scene.theme();
+    (&Grid {
+        theme,
+        panes: &[outline],
+        focused: Some(outline),
+    })
+        .render(outline, buffer);
+    let inside = inside(outline);
+    let extent = Extent {
+        lines: lines.len() as u16,
+        visible: inside.height,
+    };
+    let first = first.min(extent.scroll_max());
+    let more = if extent.scroll_max() > 0 {
+        let last = (first + inside.height).min(extent.lines);
+        format!("{} to {last} of {}", first + 1, extent.lines)
+    } else {
+        String::new()
+    };
+    let name = Line::from(Span::styled(title, theme.styles.frame.title_focused));
+    let value = Line::from(Span::styled(more, theme.styles.text.dim));
+    (&Title { theme, name, value }).render(outline, buffer);
+    for (row, line) in (0..inside.height).zip(lines.iter().skip(usize::from(first))) {
+        text::put_line(buffer, inside, row, line);
+    }
+}
+
+/// Title, lines and first line of the text that lies on top, if one does.
+fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static>>, u16)> {
+    let theme = scene.theme();
+    let width = body.width.min(BOX_CELLS).saturating_sub(4);
+    match &scene.model.layer {
+        Layer::Help(first) => Some(("Keys".to_owned(), help::lines(theme), *first)),
+        Layer::Card(first) => {
+            let pane = scene.model.focus;
+            let title = format!("Fidelity of: {}", pane.name());
+            Some((title, card::lines(theme, pane, width), *first))
+        }
+        Layer::Text(words, first) => {
+            let style = theme.styles.text.plain;
+            let lines = words
+                .lines()
+                .map(|line| Line::from(Span::styled(text::visible(line).into_owned(), style)));
+            Some((
+                "The scenario could not be read again".to_owned(),
+                lines.collect(),
+                *first,
+            ))
+        }
+        Layer::None | Layer::Prompt | Layer::Filter | Layer::Leave => None,
+    }
+}
+
+fn layer_outline(body: Rect, lines: usize) -> Rect {
+    let height = u16::try_from(lines).unwrap_or(u16::MAX).saturating_add(2);
+    centered(body, BOX_CELLS, height)
+}
+
+/// How far panes and the layer on top can be scrolled on a screen of this size.
+pub fn measure(model: &mut Model, session: &Session, area: Rect) {
+    let mut extents = [Extent::default(); PANES];
+    let mut layer = Extent::default();
+    if layout::is_large_enough(area) {
+        let scene = Scene::new(model, session);
+        let dashboard = layout::dashboard(area, scene.wants());
+        for slot in slots(model, &dashboard) {
+            let pane = shown(model, &slot);
+            if model.is_focused(pane) {
+                let inside = inside(slot.outline);
+                extents[pane.index()] = panel::read(&scene, pane, inside).extent(inside);
+            }
+        }
+        if let Some((_, lines, _)) = layer_text(&scene, dashboard.body) {
+            let visible = inside(layer_outline(dashboard.body, lines.len())).height;
+            layer = Extent {
+                lines: lines.len() as u16,
+                visible,
+            };
+        }
+    }
+    model.extents = extents;
+    model.layer_extent = layer;
+}
+
+/// A terminal that is too small gets a sentence.
+fn draw_too_small(buffer: &mut Buffer, area: Rect, model: &Model) {
+    let words = format!(
+        "kdrill needs {} columns and {} lines; this terminal has {} and {}. The run goes on; \
+         q leaves.",
+        layout::WIDTH_MIN,
+        layout::HEIGHT_MIN,
+        area.width,
+        area.height,
+    );
+    let style = model.theme.styles.text.plain;
+    for (row, line) in (0..area.height).zip(text::wrap(&words, area.width)) {
+        text::put(buffer, area, (0, row), &line, style);
+    }
+}

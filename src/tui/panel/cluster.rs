@@ -1,0 +1,351 @@
+//! Brokers, and how each producer is connected to them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::insight::latency::{Percentiles, Stage};
+use crate::insight::metric::{BrokerFigure, Metric};
+use crate::insight::names;
+use crate::sim::fact::{BrokerState, LinkState, Node};
+use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::time::SimSpan;
+use crate::sim::view::{ConnectionState, ProducerView};
+use crate::tui::layout::below;
+use crate::tui::model::Extent;
+use crate::tui::number;
+use crate::tui::pane::Pane;
+use crate::tui::panel::{Panel, list};
+use crate::tui::scene::Scene;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widget::table::{Column, Table};
+
+/// A disk that is further behind than this is in trouble.
+const BACKLOG_BAD: SimSpan = SimSpan::from_seconds(1);
+/// A producer's name takes at most this many cells.
+const NAME_CELLS: u16 = 12;
+/// A link to one broker takes this many cells.
+const LINK_CELLS: u16 = 14;
+
+/// One broker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrokerRow {
+    /// Kafka's node id.
+    pub id: String,
+    /// Process and registration.
+    pub state: BrokerState,
+    /// Partitions that it leads.
+    pub leaders: u32,
+    /// Requests that are not answered.
+    pub requests: u32,
+    /// How far its disk is behind.
+    pub backlog: SimSpan,
+    /// Bytes appended per second.
+    pub appended: Option<f64>,
+}
+
+/// One producer's way to one broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkCell {
+    /// The link.
+    pub link: LinkState,
+    /// The connection on it, if there is one.
+    pub connection: Option<ConnectionState>,
+    /// Requests without response.
+    pub in_flight: u32,
+}
+
+/// What the pane shows.
+#[derive(Debug)]
+pub struct Cluster<'a> {
+    /// Looks.
+    pub theme: &'a Theme,
+    /// Brokers in order.
+    pub brokers: Vec<BrokerRow>,
+    /// Producers with their ways to each broker.
+    pub producers: Vec<(String, Vec<LinkCell>)>,
+    /// Latencies of the chosen producer's batches by stage, once there are any.
+    pub latencies: Vec<(Stage, Percentiles)>,
+    first: u16,
+}
+
+impl<'a> Cluster<'a> {
+    /// The pane now.
+    pub fn read(scene: &'a Scene<'a>) -> Self {
+        let config = scene.config();
+        let indices = (0..config.brokers.len()).map(|index| BrokerIndex(index as u16));
+        let brokers = indices
+            .clone()
+            .map(|broker| read_broker(scene, broker))
+            .collect();
+        let views =
+            (0..config.producers.len()).map(|index| scene.view(ProducerIndex(index as u16)));
+        let producers = views
+            .map(|view| {
+                let cells = indices
+                    .clone()
+                    .map(|broker| read_link(scene, &view, broker))
+                    .collect();
+                (names::producer(config, view.index).to_owned(), cells)
+            })
+            .collect();
+        let first = scene.model.scroll[Pane::Cluster.index()];
+        let latency = scene.session.insight().latency();
+        let of = |stage: Stage| Some((stage, latency.percentiles(scene.producer()?, stage)?));
+        let latencies = Stage::ALL.into_iter().filter_map(of).collect();
+        Self {
+            theme: scene.theme(),
+            brokers,
+            producers,
+            latencies,
+            first,
+        }
+    }
+
+    fn state(&self, state: BrokerState) -> (&'static str, Style) {
+        let tone = &self.theme.styles.tone;
+        match state {
+            BrokerState::Running => ("running", tone.good),
+            BrokerState::Paused => ("paused", tone.warn),
+            BrokerState::ShuttingDown => ("stopping", tone.warn),
+            BrokerState::Dead => ("dead", tone.bad),
+            BrokerState::Fenced => ("fenced", tone.bad),
+            BrokerState::Starting => ("starting", tone.warn),
+        }
+    }
+
+    fn broker_cells(&self, row: &BrokerRow) -> Vec<Span<'static>> {
+        let styles = self.theme.styles;
+        let (word, tone) = self.state(row.state);
+        let backlog = match row.backlog {
+            SimSpan::ZERO => styles.text.dim,
+            behind if behind > BACKLOG_BAD => styles.tone.warn,
+            _ => styles.text.plain,
+        };
+        let appended = row
+            .appended
+            .map_or(self.theme.glyphs.none.to_owned(), number::byte_rate);
+        vec![
+            Span::styled(row.id.clone(), styles.text.strong),
+            Span::styled(word, tone),
+            Span::styled(row.leaders.to_string(), styles.text.plain),
+            Span::styled(row.requests.to_string(), styles.text.plain),
+            Span::styled(number::span(row.backlog), backlog),
+            Span::styled(appended, styles.text.plain),
+        ]
+    }
+
+    fn link(&self, cell: LinkCell) -> [Span<'static>; 2] {
+        let (glyphs, styles) = (self.theme.glyphs, self.theme.styles);
+        let (glyph, word, tone) = match cell.link {
+            LinkState::Up => (glyphs.link_up, "", styles.tone.good),
+            LinkState::Cut => (glyphs.link_cut, "cut", styles.tone.bad),
+            LinkState::Refusing => (glyphs.link_refusing, "refuses", styles.tone.bad),
+            LinkState::Degraded => (glyphs.link_degraded, "slow", styles.tone.warn),
+        };
+        let state = match cell.connection {
+            None => "idle".to_owned(),
+            Some(ConnectionState::Connecting) => "dialling".to_owned(),
+            Some(ConnectionState::CheckingApiVersions) => "greeting".to_owned(),
+            Some(ConnectionState::Ready) => format!("ready {}", cell.in_flight),
+            Some(ConnectionState::Disconnected) => "down".to_owned(),
+        };
+        let words = if word.is_empty() {
+            state
+        } else {
+            word.to_owned()
+        };
+        let style = match cell.connection {
+            _ if !word.is_empty() => tone,
+            Some(ConnectionState::Ready) => styles.text.plain,
+            _ => styles.text.dim,
+        };
+        [
+            Span::styled(glyph, tone),
+            Span::styled(format!(" {words}"), style),
+        ]
+    }
+
+    /// One producer: its name, and its way to each broker.
+    fn producer_line(&self, name: &str, cells: &[LinkCell], width: u16) -> Line<'static> {
+        let styles = self.theme.styles;
+        let longest = self
+            .producers
+            .iter()
+            .map(|(name, _)| text::width(name))
+            .max();
+        let name_cells = longest.unwrap_or(0).clamp(6, NAME_CELLS);
+        let name = text::fit(name, name_cells, self.theme.glyphs.ellipsis).into_owned();
+        let pad = usize::from(name_cells.saturating_sub(text::width(&name)));
+        let mut spans = vec![Span::styled(
+            format!("{name}{} ", " ".repeat(pad)),
+            styles.text.plain,
+        )];
+        let places = usize::from(width.saturating_sub(name_cells + 1) / LINK_CELLS).max(1);
+        for (broker, cell) in self.brokers.iter().zip(cells).take(places) {
+            let link = self.link(*cell);
+            let used: usize = link.iter().map(Span::width).sum::<usize>() + broker.id.len() + 1;
+            let pad = usize::from(LINK_CELLS).saturating_sub(used);
+            let [line, words] = link;
+            spans.push(line);
+            spans.push(Span::styled(format!(" {}", broker.id), styles.text.strong));
+            spans.push(words);
+            spans.push(Span::raw(" ".repeat(pad)));
+        }
+        if cells.len() > places {
+            let rest = format!("+{}", cells.len() - places);
+            spans.push(Span::styled(rest, styles.text.dim));
+        }
+        Line::from(spans)
+    }
+}
+
+fn read_broker(scene: &Scene<'_>, broker: BrokerIndex) -> BrokerRow {
+    let view = scene.session.simulation().broker(broker);
+    BrokerRow {
+        id: names::broker(scene.config(), broker),
+        state: view.state,
+        leaders: view.leaders,
+        requests: view.requests,
+        backlog: view.disk_backlog,
+        appended: scene.last(Metric::Broker(broker, BrokerFigure::AppendRate)),
+    }
+}
+
+fn read_link(scene: &Scene<'_>, view: &ProducerView, broker: BrokerIndex) -> LinkCell {
+    use crate::sim::config::Peer;
+    let simulation = scene.session.simulation();
+    let link = simulation.link_state(Peer::Producer(view.index), Peer::Broker(broker));
+    let connection = view
+        .connections
+        .iter()
+        .find(|one| one.node == Node::Broker(broker));
+    LinkCell {
+        link: connection.map_or(link, |connection| connection.link),
+        connection: connection.map(|connection| connection.state),
+        in_flight: connection.map_or(0, |connection| connection.in_flight),
+    }
+}
+
+impl Panel for Cluster<'_> {
+    fn value(&self, _room: u16) -> Line<'static> {
+        let styles = self.theme.styles;
+        let running = self
+            .brokers
+            .iter()
+            .filter(|broker| broker.state == BrokerState::Running)
+            .count();
+        let cut = self
+            .producers
+            .iter()
+            .flat_map(|(_, cells)| cells)
+            .filter(|cell| matches!(cell.link, LinkState::Cut | LinkState::Refusing))
+            .count();
+        let all = self.brokers.len();
+        let style = if running < all {
+            styles.tone.bad
+        } else {
+            styles.text.dim
+        };
+        let mut spans = vec![Span::styled(format!("{running} of {all} run"), style)];
+        if cut > 0 {
+            let words = if cut == 1 {
+                ", 1 link down".to_owned()
+            } else {
+                format!(", {cut} links down")
+            };
+            spans.push(Span::styled(words, styles.tone.bad));
+        }
+        Line::from(spans)
+    }
+
+    fn extent(&self, area: Rect) -> Extent {
+        list(self.brokers.len() + 1 + self.producers.len(), area.height)
+    }
+
+    fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        self.render(area, buffer);
+    }
+}
+
+impl Widget for &Cluster<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        const COLUMNS: [Column; 6] = [
+            Column::words("broker", 6),
+            Column::words("state", 8),
+            Column::numbers("leaders", 7),
+            Column::numbers("requests", 8),
+            Column::numbers("disk lag", 9),
+            Column::numbers("disk takes", 10),
+        ];
+        let first = usize::from(self.first.min(self.extent(area).scroll_max()));
+        let rows: Vec<Vec<Span<'_>>> = self
+            .brokers
+            .iter()
+            .skip(first)
+            .take(usize::from(area.height))
+            .map(|row| self.broker_cells(row))
+            .collect();
+        (&Table {
+            theme: self.theme,
+            columns: &COLUMNS,
+            rows: &rows,
+        })
+            .render(area, buffer);
+        let row = rows.len() + 1;
+        let skipped = first.saturating_sub(self.brokers.len());
+        for (row, (name, cells)) in (row..).zip(self.producers.iter().skip(skipped)) {
+            if row >= usize::from(area.height) {
+                break;
+            }
+            let line = self.producer_line(&text::visible(name), cells, area.width);
+            text::put_line(buffer, area, row as u16, &line);
+        }
+        let used = self.extent(area).lines.saturating_add(1);
+        let rest = below(area, used);
+        if rest.height > 2 {
+            self.draw_latencies(rest, buffer);
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// Where batches spend their time, in whatever room is left.
+    fn draw_latencies(&self, area: Rect, buffer: &mut Buffer) {
+        const COLUMNS: [Column; 5] = [
+            Column::words("batch latency", 13),
+            Column::numbers("p50", 8),
+            Column::numbers("p95", 8),
+            Column::numbers("p99", 8),
+            Column::numbers("max", 8),
+        ];
+        let styles = self.theme.styles;
+        let rows: Vec<Vec<Span<'_>>> = self
+            .latencies
+            .iter()
+            .map(|(stage, latency)| {
+                let style = match stage {
+                    Stage::Total => styles.text.strong,
+                    _ => styles.text.plain,
+                };
+                let figure = |span| Span::styled(number::span(span), style);
+                let name = Span::styled(stage.name(), styles.text.dim);
+                let Percentiles {
+                    p50, p95, p99, max, ..
+                } = *latency;
+                vec![name, figure(p50), figure(p95), figure(p99), figure(max)]
+            })
+            .collect();
+        if !rows.is_empty() {
+            (&Table {
+                theme: self.theme,
+                columns: &COLUMNS,
+                rows: &rows,
+            })
+                .render(area, buffer);
+        }
+    }
+}

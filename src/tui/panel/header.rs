@@ -1,0 +1,194 @@
+//! Two lines: what runs, how, how fast; and the run as a timeline.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Widget;
+
+use crate::insight::judge::Outcome;
+use crate::sim::time::SimTime;
+use crate::tui::model::Model;
+use crate::tui::msg::Life;
+use crate::tui::pace::{Motion, Pace};
+use crate::tui::panel::expectations::verdict;
+use crate::tui::scene::Scene;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widget::timeline::Timeline;
+use crate::tui::zoom::TimeWindow;
+
+/// What the header shows.
+#[derive(Debug)]
+pub struct Header<'a> {
+    /// Looks.
+    pub theme: &'a Theme,
+    /// The scenario's name.
+    pub name: &'a str,
+    /// The scenario's title.
+    pub title: &'a str,
+    /// The seed.
+    pub seed: u64,
+    /// The present.
+    pub now: SimTime,
+    /// The end of the run.
+    pub end: SimTime,
+    /// Moments of faults and other commands.
+    pub faults: &'a [SimTime],
+    /// What the run does, in words.
+    pub state: Line<'static>,
+    /// Speed asked and reached.
+    pub speed: Line<'static>,
+}
+
+impl<'a> Header<'a> {
+    /// The header now.
+    pub fn read(scene: &'a Scene<'a>) -> Self {
+        let scenario = scene.session.scenario();
+        Self {
+            theme: scene.theme(),
+            name: &scenario.name,
+            title: &scenario.title,
+            seed: scene.config().seed,
+            now: scene.now(),
+            end: scene.session.end(),
+            faults: &scene.faults,
+            state: state(scene),
+            speed: speed(scene.model),
+        }
+    }
+}
+
+/// What the run does, in words.
+fn state(scene: &Scene<'_>) -> Line<'static> {
+    let styles = scene.theme().styles;
+    if scene.model.life == Life::Going {
+        return match scene.model.pace.motion {
+            Motion::Running => Line::from(Span::styled("running", styles.tone.good)),
+            Motion::Paused => Line::from(Span::styled("paused", styles.tone.warn)),
+        };
+    }
+    let mut spans = vec![Span::styled("over", styles.text.strong)];
+    if let Some((worst, words)) = verdict(scene.session.insight().judgements()) {
+        let style = match worst {
+            Outcome::Held => styles.tone.good,
+            Outcome::Failed => styles.tone.bad,
+            Outcome::Pending | Outcome::Inconclusive => styles.tone.warn,
+        };
+        spans.push(Span::styled(": ", styles.text.dim));
+        spans.push(Span::styled(words, style));
+    }
+    Line::from(spans)
+}
+
+/// Speed asked and reached; nothing once the run is over.
+fn speed(model: &Model) -> Line<'static> {
+    let styles = model.theme.styles;
+    if model.life == Life::Over {
+        return Line::default();
+    }
+    let times = model.theme.glyphs.times;
+    let asked = match model.pace.speed.name().as_str() {
+        "max" => "max".to_owned(),
+        name => format!("{times}{name}"),
+    };
+    let mut spans = vec![
+        Span::styled("speed ", styles.text.dim),
+        Span::styled(asked, styles.text.accent),
+    ];
+    if let Some(reached) = model.pace.reached() {
+        let style = if lags(&model.pace, reached) {
+            styles.tone.warn
+        } else {
+            styles.text.dim
+        };
+        spans.push(Span::styled(", reached ", styles.text.dim));
+        spans.push(Span::styled(format!("{times}{}", figure(reached)), style));
+    }
+    Line::from(spans)
+}
+
+/// Whether the engine does not keep up.
+fn lags(pace: &Pace, reached: f64) -> bool {
+    pace.speed.factor().is_finite() && reached < pace.speed.factor() * 0.9
+}
+
+/// A factor with as many digits as matter.
+fn figure(factor: f64) -> String {
+    if factor >= 100.0 {
+        crate::tui::number::count(factor.round() as u64)
+    } else if factor >= 10.0 {
+        format!("{factor:.0}")
+    } else if factor >= 1.0 {
+        format!("{factor:.1}")
+    } else {
+        format!("{factor:.2}")
+    }
+}
+
+impl Widget for &Header<'_> {
+    fn render(self, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        let area = Rect {
+            x: area.x + 1.min(area.width),
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        let styles = self.theme.styles;
+        let mut right = self.state.clone();
+        if self.speed.width() > 0 {
+            right.push_span(Span::raw("   "));
+            right.extend(self.speed.clone());
+        }
+        right.push_span(Span::styled(
+            format!("   seed {}", self.seed),
+            styles.text.dim,
+        ));
+        let right_width = (right.width() as u16).min(area.width);
+        let start = Rect {
+            x: area.right() - right_width,
+            width: right_width,
+            ..area
+        };
+        text::put_line(buffer, start, 0, &right);
+        let left = Rect {
+            width: area.width.saturating_sub(right_width + 2),
+            ..area
+        };
+        let name = text::visible(self.name);
+        let after = text::put(buffer, left, (0, 0), &name, styles.text.selected);
+        let room = left.width.saturating_sub(after + 2);
+        let title = text::visible(self.title);
+        let title = text::fit(&title, room, self.theme.glyphs.ellipsis);
+        text::put(buffer, left, (after + 2, 0), &title, styles.text.plain);
+        self.draw_timeline(area, buffer);
+    }
+}
+
+impl Header<'_> {
+    fn draw_timeline(&self, area: Rect, buffer: &mut Buffer) {
+        let styles = self.theme.styles;
+        if area.height < 2 {
+            return;
+        }
+        let end = self.end.to_string();
+        let now = format!("{:>width$}", self.now.to_string(), width = end.len());
+        let after = text::put(buffer, area, (0, 1), &now, styles.text.strong);
+        text::put_right(buffer, area, 1, &end, styles.text.dim);
+        let line = Rect {
+            x: area.x + (after + 1).min(area.width),
+            y: area.y + 1,
+            width: area.width.saturating_sub(after + 2 + text::width(&end)),
+            height: 1,
+        };
+        let timeline = Timeline {
+            theme: self.theme,
+            window: TimeWindow {
+                from: SimTime::ZERO,
+                to: self.end,
+            },
+            now: self.now,
+            faults: self.faults,
+        };
+        (&timeline).render(line, buffer);
+    }
+}

@@ -1,0 +1,177 @@
+//! What a frame is drawn from: the screen's state and the run, both only read.
+
+use ratatui::layout::Rect;
+
+use crate::insight::metric::{Metric, PartitionFigure, ProducerFigure};
+use crate::insight::names;
+use crate::kafka::settings::JavaProducerSettings;
+use crate::session::Session;
+use crate::sim::config::{ClientConfig, Config};
+use crate::sim::ids::{PartitionIndex, ProducerIndex};
+use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::view::ProducerView;
+use crate::tui::layout::Wants;
+use crate::tui::model::{Detail, Model};
+use crate::tui::theme::Theme;
+use crate::tui::widget::chart::Sample;
+use crate::tui::widget::raster::DOTS_X;
+use crate::tui::zoom::TimeWindow;
+
+/// Partitions whose rates panes ask for at most.
+const PARTITIONS_ASKED_MAX: u32 = 128;
+
+/// What a frame is drawn from.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The state of the screen.
+    pub model: &'a Model,
+    /// The run.
+    pub session: &'a Session,
+    /// Moments of faults and other commands, past and to come, in order.
+    pub faults: Vec<SimTime>,
+}
+
+/// Asks the session to sample what panes show beyond what it samples anyway. The run does not
+/// notice; where there is no room for more, panes show a dash.
+pub fn ask_for_series(session: &mut Session) {
+    let partitions = session.simulation().partition_count() as u32;
+    for partition in (0..partitions.min(PARTITIONS_ASKED_MAX)).map(PartitionIndex) {
+        if session
+            .ask(Metric::Partition(partition, PartitionFigure::BytesInRate))
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The scene now.
+    pub fn new(model: &'a Model, session: &'a Session) -> Self {
+        let planned = session
+            .simulation()
+            .config()
+            .timeline
+            .iter()
+            .map(|(at, _)| *at);
+        let mut faults: Vec<SimTime> = planned
+            .chain(session.journal().iter().map(|entry| entry.at))
+            .collect();
+        faults.sort_unstable();
+        faults.dedup();
+        Self {
+            model,
+            session,
+            faults,
+        }
+    }
+
+    /// What the run would like to show.
+    pub fn wants(&self) -> Wants {
+        let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let config = self.config();
+        Wants {
+            partitions: cells(self.session.simulation().partition_count()),
+            machines: cells(config.brokers.len().saturating_add(config.producers.len())),
+            expectations: cells(self.session.insight().judgements().len()),
+        }
+    }
+
+    /// Looks.
+    pub fn theme(&self) -> &'a Theme {
+        &self.model.theme
+    }
+
+    /// What is run.
+    pub fn config(&self) -> &'a Config {
+        self.session.simulation().config()
+    }
+
+    /// The present.
+    pub fn now(&self) -> SimTime {
+        self.session.now()
+    }
+
+    /// Simulated time on the charts.
+    pub fn window(&self) -> TimeWindow {
+        self.model.zoom.window(self.now(), self.session.end())
+    }
+
+    /// Whether a pane has the whole screen.
+    pub fn is_expanded(&self) -> bool {
+        self.model.detail == Detail::Expanded
+    }
+
+    /// The producer that panes of one producer show, if there is any.
+    pub fn producer(&self) -> Option<ProducerIndex> {
+        let last = self.config().producers.len().checked_sub(1)?;
+        Some(ProducerIndex(self.model.producer.min(last) as u16))
+    }
+
+    /// A producer's state now.
+    pub fn view(&self, producer: ProducerIndex) -> ProducerView {
+        self.session.simulation().producer(producer)
+    }
+
+    /// A producer's name, and its place among several.
+    pub fn producer_words(&self, producer: ProducerIndex) -> String {
+        let name = names::producer(self.config(), producer);
+        match self.config().producers.len() {
+            1 => name.to_owned(),
+            count => format!("{name} ({} of {count})", producer.index() + 1),
+        }
+    }
+
+    /// The client settings of a producer.
+    pub fn settings(&self, producer: ProducerIndex) -> Option<&'a JavaProducerSettings> {
+        self.config()
+            .producers
+            .get(producer.index())
+            .map(|producer| match &producer.client {
+                ClientConfig::Java(settings) => &**settings,
+            })
+    }
+
+    /// A figure over the window of the charts, two samples for each of `cells`.
+    pub fn samples(&self, metric: Metric, cells: u16) -> Vec<Option<Sample>> {
+        let columns = usize::from(cells) * DOTS_X;
+        let Some(series) = self.session.insight().series(metric) else {
+            return vec![None; columns];
+        };
+        let window = self.window();
+        series
+            .columns(window.from, window.to, columns)
+            .iter()
+            .map(|bucket| {
+                bucket.mean().map(|mean| Sample {
+                    min: bucket.min,
+                    mean,
+                    max: bucket.max,
+                })
+            })
+            .collect()
+    }
+
+    /// As [`Self::samples`], of a producer.
+    pub fn producer_samples(
+        &self,
+        producer: ProducerIndex,
+        figure: ProducerFigure,
+        area: Rect,
+    ) -> Vec<Option<Sample>> {
+        self.samples(Metric::Producer(producer, figure), area.width)
+    }
+
+    /// The mean of a figure over the last while, if it is sampled and had a value.
+    pub fn recent(&self, metric: Metric, span: SimSpan) -> Option<f64> {
+        let series = self.session.insight().series(metric)?;
+        let span = span.max(series.bucket_span());
+        let to = self.now() + SimSpan::from_nanos(1);
+        series.columns(to - span, to, 1).first()?.mean()
+    }
+
+    /// A figure at the last sample, if it is sampled and had a value.
+    pub fn last(&self, metric: Metric) -> Option<f64> {
+        self.session.insight().series(metric)?.last()
+    }
+}

@@ -1,0 +1,270 @@
+//! The one place where the screen's state changes: a message in, effects out.
+
+use std::time::Duration;
+
+use crate::tui::line_edit::Edit;
+use crate::tui::model::{Detail, Layer, Model, Notice, Origin};
+use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll};
+use crate::tui::pace::{Motion, Pace, Speed};
+use crate::tui::pane::Pane;
+
+/// Takes one message into the state; what it returns is for the shell to do, in order.
+pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    if is_key(&msg) {
+        model.notice = None;
+    }
+    match msg {
+        Msg::Quit => vec![Effect::Quit],
+        Msg::Close => close(model),
+        Msg::TogglePause
+        | Msg::Step
+        | Msg::StepBack
+        | Msg::Slower
+        | Msg::Faster
+        | Msg::RealTime => set_pace(model, &msg),
+        Msg::ToStart => vec![Effect::Rewind],
+        Msg::ToEnd => {
+            set_speed(model, Speed::Max);
+            model.pace.motion = Motion::Running;
+            Vec::new()
+        }
+        Msg::Restart => vec![Effect::Restart],
+        Msg::Redraw | Msg::Resized => vec![Effect::Clear],
+        Msg::Suspend => vec![Effect::Suspend],
+        Msg::Edit(_)
+        | Msg::Paste(_)
+        | Msg::Accept
+        | Msg::HistoryOlder
+        | Msg::HistoryNewer
+        | Msg::Complete => type_in(model, msg),
+        Msg::Frame(elapsed) => frame(model, elapsed),
+        Msg::Advanced(advanced) => {
+            advance(model, advanced);
+            Vec::new()
+        }
+        Msg::Answered(_) | Msg::Completed(_) | Msg::Restarted(_) | Msg::NotRestarted(_) => {
+            answer(model, msg);
+            Vec::new()
+        }
+        look => {
+            look_at(model, &look);
+            Vec::new()
+        }
+    }
+}
+
+/// Whether a person did something, so that what was said before is read.
+fn is_key(msg: &Msg) -> bool {
+    !matches!(
+        msg,
+        Msg::Frame(_)
+            | Msg::Advanced(_)
+            | Msg::Resized
+            | Msg::Answered(_)
+            | Msg::Completed(_)
+            | Msg::Restarted(_)
+            | Msg::NotRestarted(_)
+    )
+}
+
+/// `Esc`: the top layer closes; with none left, a run from the list of scenarios may be left.
+fn close(model: &mut Model) -> Vec<Effect> {
+    match std::mem::replace(&mut model.layer, Layer::None) {
+        Layer::Prompt => model.prompt.clear(),
+        Layer::Filter => {
+            model.filter.take();
+        }
+        Layer::None if model.detail == Detail::Expanded => model.detail = Detail::Dashboard,
+        Layer::None if !model.filter.is_empty() => {
+            model.filter.take();
+        }
+        Layer::None if model.origin == Origin::Picker => model.layer = Layer::Leave,
+        Layer::None | Layer::Help(_) | Layer::Card(_) | Layer::Text(..) | Layer::Leave => {}
+    }
+    Vec::new()
+}
+
+fn set_pace(model: &mut Model, msg: &Msg) -> Vec<Effect> {
+    match msg {
+        Msg::TogglePause => {
+            model.pace.motion = match model.pace.motion {
+                Motion::Running => Motion::Paused,
+                Motion::Paused => Motion::Running,
+            };
+            model.pace.forget();
+        }
+        Msg::Step => {
+            model.pace.motion = Motion::Paused;
+            return vec![Effect::Step];
+        }
+        Msg::StepBack => {
+            model.pace.motion = Motion::Paused;
+            return vec![Effect::StepBack];
+        }
+        Msg::Slower => set_speed(model, model.pace.speed.slower()),
+        Msg::Faster => set_speed(model, model.pace.speed.faster()),
+        _ => set_speed(model, Speed::REAL),
+    }
+    Vec::new()
+}
+
+fn set_speed(model: &mut Model, speed: Speed) {
+    model.pace.speed = speed;
+    model.pace.forget();
+}
+
+/// What changes only the way things are looked at.
+fn look_at(model: &mut Model, msg: &Msg) {
+    match *msg {
+        Msg::Help => model.layer = Layer::Help(0),
+        Msg::FocusNext => model.focus_on(model.focus.next()),
+        Msg::FocusPrevious => model.focus_on(model.focus.previous()),
+        Msg::Focus(pane) => model.focus_on(pane),
+        Msg::Expand => {
+            model.detail = match model.detail {
+                Detail::Dashboard => Detail::Expanded,
+                Detail::Expanded => Detail::Dashboard,
+            };
+        }
+        Msg::ZoomIn => model.zoom = model.zoom.closer(model.run),
+        Msg::ZoomOut => model.zoom = model.zoom.wider(model.run),
+        Msg::Scroll(by) => scroll(model, by),
+        Msg::ProducerNext => model.producer = (model.producer + 1) % model.producers.max(1),
+        Msg::ProducerPrevious => {
+            let producers = model.producers.max(1);
+            model.producer = (model.producer + producers - 1) % producers;
+        }
+        Msg::OpenPrompt => model.layer = Layer::Prompt,
+        Msg::OpenFilter => {
+            model.focus_on(Pane::Events);
+            model.layer = Layer::Filter;
+        }
+        Msg::OpenCard => model.layer = Layer::Card(0),
+        _ => {}
+    }
+}
+
+fn scroll(model: &mut Model, by: Scroll) {
+    let pane = model.focus;
+    let extent = model.extents[pane.index()];
+    let layer_extent = model.layer_extent;
+    let (place, extent, by) = match &mut model.layer {
+        Layer::Help(line) | Layer::Card(line) | Layer::Text(_, line) => (line, layer_extent, by),
+        // Events are counted up from the newest.
+        _ if pane == Pane::Events => (&mut model.scroll[pane.index()], extent, reversed(by)),
+        _ => (&mut model.scroll[pane.index()], extent, by),
+    };
+    let page = extent.visible.saturating_sub(1).max(1);
+    let from = (*place).min(extent.scroll_max());
+    let to = match by {
+        Scroll::Up => from.saturating_sub(1),
+        Scroll::Down => from.saturating_add(1),
+        Scroll::PageUp => from.saturating_sub(page),
+        Scroll::PageDown => from.saturating_add(page),
+    };
+    *place = to.min(extent.scroll_max());
+}
+
+const fn reversed(by: Scroll) -> Scroll {
+    match by {
+        Scroll::Up => Scroll::Down,
+        Scroll::Down => Scroll::Up,
+        Scroll::PageUp => Scroll::PageDown,
+        Scroll::PageDown => Scroll::PageUp,
+    }
+}
+
+fn type_in(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    match model.layer {
+        Layer::Prompt => type_command(model, msg),
+        Layer::Filter => {
+            type_filter(model, msg);
+            Vec::new()
+        }
+        Layer::Leave if msg == Msg::Accept => vec![Effect::ToPicker],
+        _ => Vec::new(),
+    }
+}
+
+fn type_command(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let prompt = &mut model.prompt;
+    match msg {
+        // Backspace on an empty line leaves the prompt, as in editors.
+        Msg::Edit(Edit::Backspace) if prompt.line.is_empty() => model.layer = Layer::None,
+        Msg::Edit(edit) => prompt.edit(edit),
+        Msg::Paste(text) => prompt.paste(&text),
+        Msg::HistoryOlder => prompt.older(),
+        Msg::HistoryNewer => prompt.newer(),
+        Msg::Complete if !prompt.next_offer() => {
+            return vec![Effect::Complete(prompt.line.before_cursor())];
+        }
+        Msg::Accept => match prompt.accept() {
+            Some(line) => return vec![Effect::Command(line)],
+            None => model.layer = Layer::None,
+        },
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn type_filter(model: &mut Model, msg: Msg) {
+    match msg {
+        Msg::Edit(Edit::Backspace) if model.filter.is_empty() => model.layer = Layer::None,
+        Msg::Edit(edit) => {
+            model.filter.apply(edit);
+        }
+        Msg::Paste(text) => {
+            text.lines().next().unwrap_or("").chars().for_each(|c| {
+                model.filter.apply(Edit::Insert(c));
+            });
+        }
+        Msg::Accept => model.layer = Layer::None,
+        _ => {}
+    }
+    model.scroll[Pane::Events.index()] = 0;
+}
+
+fn frame(model: &mut Model, elapsed: Duration) -> Vec<Effect> {
+    if model.life == Life::Over || model.pace.motion == Motion::Paused {
+        return Vec::new();
+    }
+    vec![Effect::Advance(elapsed)]
+}
+
+fn advance(model: &mut Model, advanced: Advanced) {
+    model.life = advanced.life;
+    if !advanced.elapsed.is_zero() {
+        model
+            .pace
+            .record(advanced.elapsed, advanced.to.since(advanced.from));
+    }
+    if advanced.life == Life::Over {
+        model.pace.motion = Motion::Paused;
+        model.pace.forget();
+    }
+}
+
+fn answer(model: &mut Model, msg: Msg) {
+    match msg {
+        Msg::Answered(Ok(sentence)) => {
+            model.prompt.clear();
+            model.layer = Layer::None;
+            model.notice = Some(Notice::Done(sentence));
+        }
+        Msg::Answered(Err(trouble)) => model.prompt.trouble = Some(trouble),
+        Msg::Completed(completion) => model.prompt.complete(&completion),
+        Msg::Restarted(sentence) => restart(model, sentence),
+        Msg::NotRestarted(text) => model.layer = Layer::Text(text, 0),
+        _ => {}
+    }
+}
+
+/// The run starts over; the way of looking at it stays.
+fn restart(model: &mut Model, sentence: String) {
+    let pace = Pace::new(model.pace.motion, model.pace.speed);
+    model.pace = pace;
+    model.life = Life::Going;
+    model.layer = Layer::None;
+    model.scroll = [0; crate::tui::pane::PANES];
+    model.notice = Some(Notice::Done(sentence));
+}
