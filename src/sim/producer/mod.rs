@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kafka::config::java;
-use crate::kafka::settings::JavaProducerSettings;
+use crate::kafka::settings::{Acks, JavaProducerSettings};
 use crate::sim::command::ProducerFault;
 use crate::sim::config::{ClientConfig, Config};
 use crate::sim::context::Context;
@@ -190,15 +190,33 @@ impl Producer {
         ctx.now = global;
     }
 
-    /// Nothing that is not known at `global` can reach this producer before this moment.
+    /// Nothing that is not known at `global` can reach this producer before this moment. What is on
+    /// its way arrives when it arrives; an answer takes two trips from its request, and one from
+    /// now at least; and nobody speaks to a client that waits for nothing.
     fn horizon(&self, network: &Network, global: SimTime) -> SimTime {
-        match &self.client {
-            Some(client) if client.connections.expects_something() => {
-                // At that moment itself, what the world does comes first.
-                (global + self.lookahead).min(network.first_inbound(self.me))
-            }
-            _ => SimTime::NEVER,
-        }
+        let Some(client) = &self.client else {
+            return SimTime::NEVER;
+        };
+        let answer = client
+            .connections
+            .oldest_question()
+            .map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
+        let next_trip = global + self.lookahead;
+        let unasked = if client.settings.acks == Acks::None {
+            next_trip
+        } else {
+            SimTime::NEVER
+        };
+        // At that moment itself, what the world does comes first.
+        answer
+            .max(next_trip)
+            .min(unasked)
+            .min(network.first_inbound(self.me))
+    }
+
+    /// The shortest time in which anything can reach this producer.
+    pub fn lookahead(&self) -> SimSpan {
+        self.lookahead
     }
 
     fn act(&mut self, ctx: &mut Context<'_>, horizon: SimTime) {

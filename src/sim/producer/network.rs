@@ -37,7 +37,7 @@ impl Client {
         let connection = self.connections.get_mut(slot);
         connection.state = ConnectionState::Connecting;
         connection.generation += 1;
-        connection.attempted_ms = now_ms;
+        connection.attempted = ctx.now;
         connection.used_ms = now_ms;
         let failures = connection.setup_failures;
         let timeout = self.settings.connection_setup_timeout;
@@ -91,7 +91,7 @@ impl Client {
         connection.in_flight.push_back(InFlight {
             request: id,
             api,
-            sent_ms: now_ms,
+            sent: ctx.now,
         });
     }
 
@@ -341,7 +341,7 @@ impl Client {
                 }
                 ConnectionState::Disconnected => {
                     let may = connection.retry_at_ms <= ctx.now.as_millis();
-                    let attempted = connection.attempted_ms;
+                    let attempted = connection.attempted;
                     if may && oldest.is_none_or(|(least, _)| attempted < least) {
                         oldest = Some((attempted, slot));
                     }

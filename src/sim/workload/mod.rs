@@ -4,7 +4,7 @@ mod keys;
 mod pace;
 
 pub use keys::{KeySource, KeyTable};
-pub use pace::Pace;
+pub use pace::{Pace, Step};
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ use crate::sim::producer::client::Client;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeySource, KeyTable, Pace, value_bytes};
+use crate::sim::workload::{KeySource, KeyTable, Pace, Step, value_bytes};
 
 /// How often a throttle looks at its metric.
 const THROTTLE_PERIOD: SimSpan = SimSpan::from_seconds(1);
@@ -70,6 +70,8 @@ pub enum Wish {
 pub struct Load {
     pub(super) config: LoadConfig,
     pub(super) pace: Pace,
+    /// The present interval, while it is known.
+    step: Option<Step>,
     pub(super) keys: Arc<KeyTable>,
     /// Records begun.
     pub(super) begun: u64,
@@ -213,6 +215,7 @@ impl Application {
             };
             if factor_ppm != load.pace.factor_ppm {
                 load.pace.factor_ppm = factor_ppm;
+                load.step = None;
                 let (producer, load) = (self.me, place as u32);
                 ctx.fact(
                     self.rank,
@@ -231,6 +234,7 @@ impl Application {
         let share = micro_records_per_second / (self.loads.len() as u64).max(1);
         for load in &mut self.loads {
             load.pace.set(share, now);
+            load.step = None;
         }
         for thread in &mut self.threads {
             let Some(load) = thread.load else { continue };
@@ -264,6 +268,7 @@ impl Load {
             key_counts: vec![0; counted],
             keys: Arc::clone(keys),
             begun: 0,
+            step: None,
             threads_done: 0,
             config: config.clone(),
         }

@@ -13,7 +13,7 @@ use crate::sim::producer::accumulator::Room;
 use crate::sim::producer::application::{Application, Load};
 use crate::sim::producer::client::Client;
 use crate::sim::time::SimTime;
-use crate::sim::workload::KeyTable;
+use crate::sim::workload::{KeyTable, Step};
 
 impl Application {
     /// Records of one thread into open batches, up to `limit` or the first one that needs more.
@@ -41,7 +41,7 @@ impl Application {
             .metadata
             .touch(load.config.topic, ctx.now.as_millis());
         let queues = &client.metadata.topic(load.config.topic).queues;
-        let step = load.pace.step(ctx.now);
+        let step = load.step(ctx.now);
         let limit = limit.min(step.until);
         let mut sent = 0;
         let mut stopped = None;
@@ -88,6 +88,14 @@ impl Application {
 }
 
 impl Load {
+    /// The interval at `now`, worked out anew only when it changes.
+    fn step(&mut self, now: SimTime) -> Step {
+        let known = self.step.filter(|step| now < step.until);
+        *self
+            .step
+            .insert(known.unwrap_or_else(|| self.pace.step(now)))
+    }
+
     /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
     pub(super) fn is_plain(&self) -> bool {
         self.config.pacing == Pacing::Closed
