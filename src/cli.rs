@@ -86,12 +86,30 @@ pub struct ScreenArgs {
     /// Simulated seconds in a real one: 4, 1/2, max.
     #[arg(long, value_name = "FACTOR", value_parser = speed)]
     pub speed: Option<f64>,
-    /// Colours of the screen.
-    #[arg(long, value_name = "NAME")]
-    pub theme: Option<String>,
+    /// Colours of the screen; `auto` asks the terminal, and respects `NO_COLOR`.
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    pub theme: ThemeName,
     /// Draw with ASCII characters only.
     #[arg(long)]
     pub ascii: bool,
+}
+
+/// How many colours the screen uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ThemeName {
+    /// As many as the terminal shows.
+    #[default]
+    Auto,
+    /// None: bold, dim and reversed only.
+    Mono,
+    /// The terminal's own sixteen.
+    #[value(name = "16")]
+    Sixteen,
+    /// The 256 of xterm.
+    #[value(name = "256")]
+    Indexed,
+    /// 24 bits.
+    Truecolor,
 }
 
 /// What a report is written as.

@@ -1,5 +1,7 @@
 //! Entry point: parse, dispatch, answer with an exit code.
 
+mod screen;
+
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
@@ -9,30 +11,29 @@ use kdrill::headless::{self, Exit, Request, catalog, complain, select};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let exit = match cli.action {
+    match cli.action {
         Some(Action::Run(args)) => run(args),
-        Some(Action::Check { paths }) => catalog::check(&paths),
-        Some(Action::List) => catalog::list(),
-        Some(Action::Show { name }) => catalog::show(&name),
-        Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()),
+        Some(Action::Check { paths }) => catalog::check(&paths).into(),
+        Some(Action::List) => catalog::list().into(),
+        Some(Action::Show { name }) => catalog::show(&name).into(),
+        Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),
         None => run(cli.run),
-    };
-    exit.into()
+    }
 }
 
 /// On the screen where there is a terminal and nothing asks for a report; headless otherwise.
-fn run(args: RunArgs) -> Exit {
+fn run(args: RunArgs) -> ExitCode {
     let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let wants_report = args.headless || args.format.is_some() || args.output.is_some();
     if has_terminal && !wants_report && !select::is_several(&args.scenarios) {
-        complain("error: this build has no screen yet\n\n--headless runs without one");
-        return Exit::Usage;
+        return screen::run(&args);
     }
     if args.scenarios.is_empty() {
         complain(
-            "error: no scenario was named, and there is no terminal to pick one on\n\n`kdrill list` shows the library",
+            "error: no scenario was named, and there is no terminal to pick one on\n\n\
+             `kdrill list` shows the library",
         );
-        return Exit::Usage;
+        return Exit::Usage.into();
     }
-    headless::run(&Request::from(args))
+    headless::run(&Request::from(args)).into()
 }

@@ -83,6 +83,7 @@ fn broker_words(fault: BrokerFault) -> String {
         BrokerFault::DiskRate(Some(rate)) => format!("has a disk that takes {rate} bytes/s"),
         BrokerFault::DiskRate(None) => "has a disk without limit".to_owned(),
         BrokerFault::DiskFull => "has a full disk".to_owned(),
+        BrokerFault::Slow(SimSpan::ZERO) => "takes as long as usual for a request".to_owned(),
         BrokerFault::Slow(span) => format!("takes {} longer for every request", millis(span)),
         BrokerFault::Fence => "is fenced".to_owned(),
     }
@@ -93,6 +94,7 @@ fn link_words(fault: LinkFault) -> String {
         LinkFault::Cut => "is cut".to_owned(),
         LinkFault::Refuse => "refuses".to_owned(),
         LinkFault::Heal => "is healed".to_owned(),
+        LinkFault::Delay(SimSpan::ZERO) => "takes as long as usual".to_owned(),
         LinkFault::Delay(span) => format!("takes {} longer", millis(span)),
         LinkFault::Limit(Some(rate)) => format!("takes {rate} bytes/s"),
         LinkFault::Limit(None) => "has no limit".to_owned(),

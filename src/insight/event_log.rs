@@ -4,13 +4,14 @@
 //! - At most [`ENTRIES_MAX`] entries and [`MARKERS_MAX`] markers are kept, whatever the run does;
 //!   what fell out is counted.
 //! - A fact that only repeats the entry before it (same kind, same producer, same exception)
-//!   is counted there, so a storm of refusals does not wash the log away.
+//!   is counted there, so a storm of refusals does not wash the log away. A mark that only
+//!   repeats one of the last marks is counted there, until it has paused for [`MARK_PAUSE`].
 
 use std::collections::VecDeque;
 
 use crate::sim::fact::{BrokerState, Fact, Stamped};
 use crate::sim::ids::ProducerIndex;
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 
 use super::kind::{FactKind, Severity, severity};
 
@@ -18,6 +19,11 @@ use super::kind::{FactKind, Severity, severity};
 pub const ENTRIES_MAX: usize = 4_096;
 /// Markers on the time axis at most.
 pub const MARKERS_MAX: usize = 1_024;
+
+/// What repeats within this time is one mark.
+pub const MARK_PAUSE: SimSpan = SimSpan::from_seconds(30);
+/// Marks among which a repetition is looked for.
+const MARKS_SEARCHED: usize = 8;
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +39,14 @@ pub struct Entry {
 /// A moment worth a mark on the time axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marker {
-    /// When.
+    /// When, the first time.
     pub at: SimTime,
     /// What.
     pub fact: Fact,
+    /// How often, at least 1.
+    pub count: u64,
+    /// When, the last time.
+    pub last_at: SimTime,
 }
 
 /// The latest facts of a run.
@@ -105,12 +115,11 @@ impl EventLog {
         if !deserves_mark(&stamped.fact) {
             return;
         }
-        // Marks of one kind in a row are one mark: it shows where the row begins.
-        if self
-            .markers
-            .last()
-            .is_some_and(|last| repeats(&last.fact, &stamped.fact))
-        {
+        let latest = self.markers.iter_mut().rev().take(MARKS_SEARCHED);
+        let mut same = latest.filter(|marker| repeats(&marker.fact, &stamped.fact));
+        if let Some(marker) = same.find(|marker| stamped.at.since(marker.last_at) <= MARK_PAUSE) {
+            marker.count += 1;
+            marker.last_at = stamped.at;
             return;
         }
         if MARKERS_MAX <= self.markers.len() {
@@ -120,6 +129,8 @@ impl EventLog {
         self.markers.push(Marker {
             at: stamped.at,
             fact: stamped.fact.clone(),
+            count: 1,
+            last_at: stamped.at,
         });
     }
 }
@@ -169,7 +180,8 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
                 ..
             },
         ) => (one, why_one) == (two, why_two),
-        (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. }) => true,
+        (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
+        | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
         _ => false,
     }
 }
@@ -244,6 +256,21 @@ mod tests {
         assert_eq!(log.entries().len(), 1);
         assert_eq!(log.entries().next().unwrap().count, 100_000);
         assert_eq!(log.markers().len(), 1);
+        assert_eq!(log.markers()[0].count, 100_000);
+    }
+
+    #[test]
+    fn what_comes_back_after_a_pause_is_marked_again() {
+        let mut log = EventLog::default();
+        let full = Fact::PoolExhausted {
+            producer: ProducerIndex(0),
+        };
+        for millis in [0, 20_000, 40_000, 90_000] {
+            log.push(&stamped(millis, full.clone()));
+            log.push(&stamped(millis, refusal()));
+        }
+        let counts: Vec<u64> = log.markers().iter().map(|marker| marker.count).collect();
+        assert_eq!(counts, [3, 3, 1, 1]);
     }
 
     #[test]

@@ -71,8 +71,18 @@ impl Report {
 }
 
 fn totals(session: &Session) -> Totals {
-    let account = session.insight().account(session.simulation());
+    let simulation = session.simulation();
+    let account = session.insight().account(simulation);
+    let producers = (0..simulation.config().producers.len()).map(|index| index as u16);
+    let refusals = producers
+        .map(|producer| {
+            simulation
+                .producer_totals(ProducerIndex(producer))
+                .records_refused
+        })
+        .sum();
     Totals {
+        refusals,
         records_sent: account.field(LedgerField::Sent),
         records_acked: account.field(LedgerField::Acked),
         records_failed: account.field(LedgerField::Failed),
@@ -187,6 +197,8 @@ fn happenings(session: &Session) -> Vec<Happening> {
             seconds: rounded(marker.at.as_seconds()),
             kind: kind_name(&marker.fact).to_owned(),
             text: sentence(&marker.fact, config),
+            count: marker.count,
+            last_seconds: rounded(marker.last_at.as_seconds()),
         })
         .collect()
 }

@@ -63,6 +63,8 @@ pub struct Totals {
     pub records_failed_present: u64,
     /// Refused by `send()` and given up.
     pub records_refused: u64,
+    /// Times that `send()` refused a record, also one that was tried again.
+    pub refusals: u64,
     /// Gone with their process.
     pub records_abandoned: u64,
     /// Not done when the run ended.
@@ -214,6 +216,10 @@ pub struct Happening {
     pub kind: String,
     /// What happened, in a sentence.
     pub text: String,
+    /// How often it happened in a row.
+    pub count: u64,
+    /// When it happened the last time in that row.
+    pub last_seconds: f64,
 }
 
 /// One bucket of one series.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Expected, Outcome, Report};
+use super::{Expected, Happening, Outcome, Report};
 use crate::command::text::escaped;
 
 /// Columns of a line at most.
@@ -69,8 +69,23 @@ fn happenings(text: &mut String, report: &Report) {
         }
         if count <= HAPPENINGS_MAX || place < half || count - half <= place {
             let head = format!("  {:>9.3} s  ", happening.seconds);
-            line(text, &head, &escaped(&happening.text));
+            line(
+                text,
+                &head,
+                &(escaped(&happening.text) + &repetition(happening)),
+            );
         }
+    }
+}
+
+fn repetition(happening: &Happening) -> String {
+    match happening.count {
+        1 => String::new(),
+        count => format!(
+            " ({} times until {:.3} s)",
+            grouped(count),
+            happening.last_seconds
+        ),
     }
 }
 
@@ -142,7 +157,12 @@ fn records(text: &mut String, report: &Report) {
             totals.records_under_way,
             Shown::Always,
         ),
-        ("refused by send()", totals.records_refused, Shown::Always),
+        ("refused by send(), times", totals.refusals, Shown::Always),
+        (
+            "  given up for that, records",
+            totals.records_refused,
+            Shown::IfAny,
+        ),
         (
             "acknowledged and lost",
             totals.records_lost_acknowledged,

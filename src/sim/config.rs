@@ -274,6 +274,16 @@ pub enum ValueConfig {
     Sample(Vec<u32>),
 }
 
+impl ValueConfig {
+    /// The one size of all values, if they have one size and are not null.
+    pub fn fixed(&self) -> Option<u32> {
+        match self {
+            Self::Fixed(bytes) => Some(*bytes),
+            _ => None,
+        }
+    }
+}
+
 /// When the application waits for acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AwaitAcks {

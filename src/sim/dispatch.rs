@@ -26,9 +26,15 @@ impl Simulation {
         match event {
             Event::Run { producer, turn } => {
                 let limit = self.limit(target);
-                let (mut ctx, _, producers) = self.split(at);
+                let (mut ctx, cluster, producers) = self.split(at);
                 let producer = &mut producers[producer.index()];
                 if producer.is_turn(turn) {
+                    // A broker that shuts down resets connections at a moment of its own.
+                    let limit = if cluster.is_shutting_down() {
+                        limit.min(at + producer.lookahead())
+                    } else {
+                        limit
+                    };
                     producer.run(&mut ctx, limit);
                 }
             }

@@ -1,6 +1,7 @@
 //! Everything that can be scheduled. Events are small and copied: what is large waits in a slab.
 
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::network::Lane;
 use crate::sim::request::RequestId;
 
 /// Something that will happen at its moment.
@@ -93,6 +94,17 @@ pub struct Channel {
     pub slot: u16,
     /// How often this slot connected.
     pub generation: u32,
+}
+
+impl Channel {
+    /// Where it runs on the link to its broker, in a cluster of so many.
+    pub fn lane(self, brokers: usize) -> Lane {
+        if (self.slot as usize) < brokers {
+            Lane::Bootstrap
+        } else {
+            Lane::Regular
+        }
+    }
 }
 
 /// The replica fetcher thread of one broker for one other (`num.replica.fetchers` = 1).

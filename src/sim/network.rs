@@ -75,8 +75,22 @@ struct Held {
 #[derive(Clone, Debug)]
 struct Direction {
     wire_free: SimTime,
-    last_arrival: SimTime,
+    /// By lane: TCP hands over in order within a connection.
+    last_arrival: [SimTime; LANES],
     draws: Stream,
+}
+
+/// Connections that two machines have with each other at most: a client has one as to a bootstrap
+/// address and one as to a broker.
+const LANES: usize = 2;
+
+/// One connection's place on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// A client's to a broker from metadata; a replica fetcher's.
+    Regular = 0,
+    /// A client's to a bootstrap address.
+    Bootstrap = 1,
 }
 
 /// When a message leaves and arrives.
@@ -138,7 +152,7 @@ impl Network {
         for purpose in [Purpose::LinkForth, Purpose::LinkBack] {
             self.directions.push(Direction {
                 wire_free: SimTime::ZERO,
-                last_arrival: SimTime::ZERO,
+                last_arrival: [SimTime::ZERO; LANES],
                 draws: Stream::new(config.seed, purpose, index, 0),
             });
         }
@@ -207,8 +221,20 @@ impl Network {
         self.links[link.0 as usize].now.latency
     }
 
+    /// A new connection on a lane: this end does not wait for what an earlier one has under way.
+    pub fn connect(&mut self, (link, lane): (LinkIndex, Lane), way: Way) {
+        let direction = &mut self.directions[link.0 as usize * 2 + way as usize];
+        direction.last_arrival[lane as usize] = SimTime::ZERO;
+    }
+
     /// Sends `bytes` at `now`.
-    pub fn transmit(&mut self, link: LinkIndex, way: Way, now: SimTime, bytes: u32) -> Transit {
+    pub fn transmit(
+        &mut self,
+        (link, lane): (LinkIndex, Lane),
+        way: Way,
+        now: SimTime,
+        bytes: u32,
+    ) -> Transit {
         let config = self.links[link.0 as usize].now;
         let direction = &mut self.directions[link.0 as usize * 2 + way as usize];
         let mut written = now;
@@ -224,9 +250,9 @@ impl Network {
         if config.loss_ppm > 0 {
             arrives += direction.late_by(config.loss_ppm);
         }
-        // TCP hands over in order.
-        arrives = arrives.max(direction.last_arrival);
-        direction.last_arrival = arrives;
+        let last_arrival = &mut direction.last_arrival[lane as usize];
+        arrives = arrives.max(*last_arrival);
+        *last_arrival = arrives;
         Transit { written, arrives }
     }
 
@@ -325,7 +351,9 @@ impl Network {
             .collect();
         for way in [Way::Forth, Way::Back] {
             let direction = &mut self.directions[index.0 as usize * 2 + way as usize];
-            direction.last_arrival = direction.last_arrival.max(last);
+            for arrival in &mut direction.last_arrival {
+                *arrival = last.max(*arrival);
+            }
         }
         released
     }

@@ -164,6 +164,7 @@ impl Requests {
     }
 
     /// Requests that somebody holds: a leak shows here.
+    #[cfg(test)]
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }

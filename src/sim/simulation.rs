@@ -19,6 +19,7 @@ use crate::sim::producer::Producer;
 use crate::sim::queue::{EventQueue, Rank};
 use crate::sim::request::Requests;
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::workload::key_tables;
 
 /// The smallest step of time.
 const TICK: SimSpan = SimSpan::from_nanos(1);
@@ -77,8 +78,9 @@ impl Simulation {
         let mut queue = EventQueue::new(ranks);
         let network = Network::new(&config);
         let cluster = Cluster::new(&config, &mut queue);
-        let producers = (0..config.producers.len() as u16)
-            .map(|place| Producer::new(&config, &network, ProducerIndex(place)))
+        let producers = (0_u16..)
+            .zip(key_tables(&config))
+            .map(|(place, tables)| Producer::new(&config, &network, ProducerIndex(place), tables))
             .collect();
         let mut simulation = Self {
             now: SimTime::ZERO,

@@ -95,6 +95,23 @@ fn a_healthy_producer_acknowledges_everything_and_keeps_nothing() {
 }
 
 #[test]
+fn no_request_is_forgotten_by_both_client_and_world() {
+    let mut config = slow_disks(loaded(load(10_000)));
+    config.timeline.push(cut(5, LinkFault::Cut));
+    config.timeline.push(cut(70, LinkFault::Heal));
+    let kill = Command::Broker(BrokerIndex(1), KILL);
+    config.timeline.push((SimTime::from_seconds(80), kill));
+    let mut run = Run::new(config);
+    run.to(190_000);
+    // What two brokers have in flight, one request that waits for a dead one's metadata.
+    assert!(
+        run.simulation.requests.live() <= 12,
+        "{}",
+        run.simulation.requests.live()
+    );
+}
+
+#[test]
 fn the_pool_is_full_when_2048_batches_wait_and_not_when_the_bytes_say_so() {
     let mut run = Run::new(slow_disks(loaded(load(10_000))));
     run.to(10_000);

@@ -42,6 +42,9 @@ impl Cluster {
             state: Socket::Idle,
             pending: std::collections::VecDeque::new(),
         };
+        let lane = channel.lane(ctx.config.brokers.len());
+        let link = ctx.network.client(channel.producer, at);
+        ctx.network.connect((link, lane), Way::Back);
         send(ctx, at, Message::Accepted(channel), SEGMENT_BYTES);
     }
 
@@ -372,14 +375,14 @@ impl Cluster {
 
 /// Sends a message from a broker to a client.
 pub(super) fn send(ctx: &mut Context<'_>, at: BrokerIndex, message: Message, bytes: u32) {
-    let producer = match message {
-        Message::Response(id) => ctx.requests.get(id).channel.producer,
-        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
-            channel.producer
-        }
+    let channel = match message {
+        Message::Response(id) => ctx.requests.get(id).channel,
+        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => channel,
         _ => return,
     };
-    let link = ctx.network.client(producer, at);
+    let producer = channel.producer;
+    let lane = channel.lane(ctx.config.brokers.len());
+    let link = (ctx.network.client(producer, at), lane);
     let transit = ctx.network.transmit(link, Way::Back, ctx.now, bytes);
     ctx.network.expect(producer, transit.arrives);
     ctx.queue

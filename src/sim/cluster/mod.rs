@@ -50,6 +50,13 @@ impl Cluster {
         &self.controller
     }
 
+    /// Whether a broker is in controlled shutdown.
+    pub fn is_shutting_down(&self) -> bool {
+        self.brokers
+            .iter()
+            .any(|broker| broker.process == broker::Process::ShuttingDown)
+    }
+
     /// A message reached a broker.
     pub fn on_message(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex, message: Message) {
         if self.brokers[broker.index()].stalls(message) {

@@ -12,7 +12,7 @@ use crate::sim::cluster::broker::Process;
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Fetcher, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex};
-use crate::sim::network::Way;
+use crate::sim::network::{Lane, Way};
 use crate::sim::queue::Rank;
 use crate::sim::request::RequestId;
 use crate::sim::time::SimSpan;
@@ -295,7 +295,9 @@ fn carry(
 ) {
     let link = ctx.network.replica(from, to);
     let way = if from < to { Way::Forth } else { Way::Back };
-    let transit = ctx.network.transmit(link, way, ctx.now, bytes);
+    let transit = ctx
+        .network
+        .transmit((link, Lane::Regular), way, ctx.now, bytes);
     ctx.queue
         .push(transit.arrives, Rank::broker(from), Event::Deliver(message));
 }

@@ -85,6 +85,17 @@ impl Queue {
     }
 }
 
+/// Whether a record found room in its partition's open batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It did.
+    Taken,
+    /// It did, to the last byte.
+    Filled,
+    /// There is no open batch, or not enough room in it.
+    None,
+}
+
 /// Why a head batch may be sent, or how long until it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
@@ -104,24 +115,42 @@ pub enum Urgency {
 }
 
 impl Accumulator {
-    /// Appends to the open batch; says by how much it grew, or nothing if there was no room. Then
-    /// the batch is closed.
+    /// Appends to the open batch if there is one with room. The batch is not closed if there is
+    /// not: [`Accumulator::try_append`] does that.
     #[inline]
-    pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
+    pub fn append_to_open(&mut self, queue: u32, payload: u32, now: SimTime) -> Room {
         let queue = &mut self.queues[queue as usize];
-        let batch = self.batches.get_mut(queue.open?);
+        let Some(open) = queue.open else {
+            return Room::None;
+        };
+        let batch = self.batches.get_mut(open);
         let delta = now.as_millis() - batch.created_ms;
-        let bytes = record_bytes(batch.records, delta as i64, payload);
-        if batch.written + bytes > batch.limit {
-            batch.stage = Stage::Closed;
-            queue.open = None;
-            return None;
+        let written = batch.written + record_bytes(batch.records, delta as i64, payload);
+        if written > batch.limit {
+            return Room::None;
         }
-        batch.written += bytes;
+        batch.written = written;
         batch.records += 1;
         batch.payload_max = batch.payload_max.max(payload);
         queue.next_ordinal += 1;
-        Some(bytes)
+        if written == batch.limit {
+            Room::Filled
+        } else {
+            Room::Taken
+        }
+    }
+
+    /// Appends to the open batch; says by how much it grew, or nothing if there was no room. Then
+    /// the batch is closed.
+    pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
+        let open = self.queues[queue as usize].open?;
+        let before = self.batches.get(open).written;
+        if self.append_to_open(queue, payload, now) == Room::None {
+            self.batches.get_mut(open).stage = Stage::Closed;
+            self.queues[queue as usize].open = None;
+            return None;
+        }
+        Some(self.batches.get(open).written - before)
     }
 
     /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes.

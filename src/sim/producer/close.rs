@@ -75,7 +75,10 @@ impl Client {
                 slot,
                 generation: connection.generation,
             };
-            let link = ctx.network.client(self.me, broker);
+            let link = (
+                ctx.network.client(self.me, broker),
+                channel.lane(ctx.config.brokers.len()),
+            );
             let transit = ctx.network.transmit(link, Way::Forth, ctx.now, FIN_BYTES);
             let event = Event::Deliver(Message::Closed(channel));
             ctx.queue.push(transit.arrives, self.rank, event);

@@ -45,7 +45,7 @@ pub struct Connection {
     /// When it was last used.
     pub used_ms: u64,
     /// When it was last attempted.
-    pub attempted_ms: u64,
+    pub attempted: SimTime,
     /// When the sender last could, and last did, send to it while it had something to send
     /// (`NodeLatencyStats`).
     pub latency_stats: (u64, u64),
@@ -58,8 +58,8 @@ pub struct InFlight {
     pub request: RequestId,
     /// Which API.
     pub api: Api,
-    /// When it was sent, on the client's clock.
-    pub sent_ms: u64,
+    /// When it was sent.
+    pub sent: SimTime,
 }
 
 /// Whether, and from when on, a node may be sent to.
@@ -88,7 +88,7 @@ impl Connections {
             setup_deadline_ms: u64::MAX,
             writable_at: SimTime::ZERO,
             used_ms: 0,
-            attempted_ms: 0,
+            attempted: SimTime::ZERO,
             latency_stats: (0, 0),
         };
         Self {
@@ -148,11 +148,14 @@ impl Connections {
             .sum()
     }
 
-    /// Whether anything may reach this client from outside: responses, or news of a connection.
-    pub fn expects_something(&self) -> bool {
-        self.list
-            .iter()
-            .any(|c| c.state != ConnectionState::Disconnected)
+    /// When the oldest request without response was sent, or the oldest connect without outcome.
+    pub fn oldest_question(&self) -> Option<SimTime> {
+        let asked = |connection: &Connection| {
+            let request = connection.in_flight.front().map(|oldest| oldest.sent);
+            let is_connecting = connection.state == ConnectionState::Connecting;
+            request.or(is_connecting.then_some(connection.attempted))
+        };
+        self.list.iter().filter_map(asked).min()
     }
 }
 
@@ -181,7 +184,10 @@ impl Connection {
             _ => u64::MAX,
         };
         let request = self.in_flight.front().map_or(u64::MAX, |oldest| {
-            oldest.sent_ms.saturating_add(request_timeout_ms + 1)
+            oldest
+                .sent
+                .as_millis()
+                .saturating_add(request_timeout_ms + 1)
         });
         setup.min(request)
     }

@@ -26,9 +26,10 @@ mod sender;
 mod view;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::kafka::config::java;
-use crate::kafka::settings::JavaProducerSettings;
+use crate::kafka::settings::{Acks, JavaProducerSettings};
 use crate::sim::command::ProducerFault;
 use crate::sim::config::{ClientConfig, Config};
 use crate::sim::context::Context;
@@ -43,6 +44,7 @@ use crate::sim::producer::client::{Client, Closing, Counts, Woken};
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
+use crate::sim::workload::KeyTable;
 
 /// Actions of one producer at one moment: more means that its application is caught in a loop that
 /// takes no time.
@@ -58,6 +60,7 @@ pub struct Producer {
     given: Vec<(String, String)>,
     client: Option<Client>,
     application: Option<Application>,
+    tables: Vec<Arc<KeyTable>>,
     start: SimTime,
     incarnation: u16,
     lookahead: SimSpan,
@@ -86,7 +89,12 @@ struct Earlier {
 
 impl Producer {
     /// A producer whose process has not started.
-    pub fn new(config: &Config, network: &Network, me: ProducerIndex) -> Self {
+    pub fn new(
+        config: &Config,
+        network: &Network,
+        me: ProducerIndex,
+        tables: Vec<Arc<KeyTable>>,
+    ) -> Self {
         let producer = &config.producers[me.index()];
         let ClientConfig::Java(settings) = &producer.client;
         Self {
@@ -97,6 +105,7 @@ impl Producer {
             given: producer.given.clone(),
             client: None,
             application: None,
+            tables,
             start: producer.start,
             incarnation: 0,
             lookahead: network.lookahead(me),
@@ -181,15 +190,33 @@ impl Producer {
         ctx.now = global;
     }
 
-    /// Nothing that is not known at `global` can reach this producer before this moment.
+    /// Nothing that is not known at `global` can reach this producer before this moment. What is on
+    /// its way arrives when it arrives; an answer takes two trips from its request, and one from
+    /// now at least; and nobody speaks to a client that waits for nothing.
     fn horizon(&self, network: &Network, global: SimTime) -> SimTime {
-        match &self.client {
-            Some(client) if client.connections.expects_something() => {
-                // At that moment itself, what the world does comes first.
-                (global + self.lookahead).min(network.first_inbound(self.me))
-            }
-            _ => SimTime::NEVER,
-        }
+        let Some(client) = &self.client else {
+            return SimTime::NEVER;
+        };
+        let answer = client
+            .connections
+            .oldest_question()
+            .map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
+        let next_trip = global + self.lookahead;
+        let unasked = if client.settings.acks == Acks::None {
+            next_trip
+        } else {
+            SimTime::NEVER
+        };
+        // At that moment itself, what the world does comes first.
+        answer
+            .max(next_trip)
+            .min(unasked)
+            .min(network.first_inbound(self.me))
+    }
+
+    /// The shortest time in which anything can reach this producer.
+    pub fn lookahead(&self) -> SimSpan {
+        self.lookahead
     }
 
     fn act(&mut self, ctx: &mut Context<'_>, horizon: SimTime) {
@@ -255,7 +282,12 @@ impl Producer {
 
     fn start_process(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
-        let application = Application::new(ctx.config, self.me, ctx.now, self.incarnation);
+        let application = Application::new(
+            ctx.config,
+            (self.me, &self.tables),
+            ctx.now,
+            self.incarnation,
+        );
         self.application = Some(application);
         self.start_client(ctx);
     }

@@ -7,8 +7,8 @@ use crate::kafka::wire::{
 };
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::{Disconnect, Fact};
-use crate::sim::network::Way;
+use crate::sim::fact::{Disconnect, Fact, Node};
+use crate::sim::network::{Lane, Way};
 use crate::sim::producer::client::{Client, Closing, Woken};
 use crate::sim::producer::connections::{InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
@@ -37,7 +37,7 @@ impl Client {
         let connection = self.connections.get_mut(slot);
         connection.state = ConnectionState::Connecting;
         connection.generation += 1;
-        connection.attempted_ms = now_ms;
+        connection.attempted = ctx.now;
         connection.used_ms = now_ms;
         let failures = connection.setup_failures;
         let timeout = self.settings.connection_setup_timeout;
@@ -91,7 +91,7 @@ impl Client {
         connection.in_flight.push_back(InFlight {
             request: id,
             api,
-            sent_ms: now_ms,
+            sent: ctx.now,
         });
     }
 
@@ -99,7 +99,16 @@ impl Client {
         let link = ctx
             .network
             .client(self.me, self.connections.broker_of(slot));
-        let transit = ctx.network.transmit(link, Way::Forth, ctx.now, bytes);
+        let lane = match self.connections.node_of(slot) {
+            Node::Bootstrap(_) => Lane::Bootstrap,
+            Node::Broker(_) => Lane::Regular,
+        };
+        if matches!(message, Message::Connect(_)) {
+            ctx.network.connect((link, lane), Way::Forth);
+        }
+        let transit = ctx
+            .network
+            .transmit((link, lane), Way::Forth, ctx.now, bytes);
         ctx.queue
             .push(transit.arrives, self.rank, Event::Deliver(message));
         transit.written
@@ -332,7 +341,7 @@ impl Client {
                 }
                 ConnectionState::Disconnected => {
                     let may = connection.retry_at_ms <= ctx.now.as_millis();
-                    let attempted = connection.attempted_ms;
+                    let attempted = connection.attempted;
                     if may && oldest.is_none_or(|(least, _)| attempted < least) {
                         oldest = Some((attempted, slot));
                     }

@@ -47,7 +47,8 @@ impl Client {
             Api::Metadata => self.on_metadata(ctx, id),
             Api::InitProducerId => self.on_producer_id(ctx, id),
             Api::Produce => {
-                let latency_ms = sent.map_or(0, |sent| now_ms.saturating_sub(sent.sent_ms));
+                let latency_ms =
+                    sent.map_or(0, |sent| now_ms.saturating_sub(sent.sent.as_millis()));
                 self.metrics
                     .produce_latency(channel.slot as usize, latency_ms, now_ms);
                 self.complete_produce(ctx, id);

@@ -163,12 +163,13 @@ impl Producer {
                 .take(most)
                 .filter(|&key| load.key_counts[key] > 0)
             {
-                let number = load.keys.hashes[key] as usize % queues.len();
+                let hash = load.keys.hash(key as u32).unwrap_or(0);
+                let number = hash as usize % queues.len();
                 let queue = &client.accumulator.queues[queues[number] as usize];
                 counts.push(KeyCount {
                     key: keys[key].clone(),
                     partition: queue.partition,
-                    records: load.key_counts[key],
+                    records: u64::from(load.key_counts[key]),
                 });
             }
         }

@@ -3,25 +3,39 @@
 use std::sync::Arc;
 
 use crate::kafka::hash::{murmur2, to_positive};
+use crate::kafka::size::payload_bytes;
 use crate::sim::config::{KeyChoice, KeyConfig};
 use crate::sim::rng::Stream;
 
-/// The keys of a load, shared by all its threads and clones.
+/// The keys of a load, shared by all producers and threads that draw from the same ones: what a
+/// draw touches has to stay in the processor's cache, however many producers there are.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
-    /// `toPositive(murmur2(key))` of each key.
-    pub hashes: Vec<u32>,
-    /// Length of each key in bytes.
-    pub lengths: Vec<u32>,
-    alias: Vec<Alias>,
+    cells: Vec<Cell>,
     cycles: Cycling,
+    /// Partitions that `Target::partition` was found for.
+    pub partitions: u32,
+    payload_max: u32,
 }
 
-/// One cell of Vose's alias table: with a coin below the threshold the cell itself, else another.
+/// One key: where its records go, and its place in Vose's alias table: with a coin below the
+/// threshold this key, else the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Alias {
+struct Cell {
     threshold: u32,
     other: u32,
+    target: Target,
+    hash: u32,
+    length: u32,
+}
+
+/// Where a key's records go, and how large they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// `toPositive(murmur2(key))`, modulo the partitions of the table.
+    pub partition: u32,
+    /// Key and value of the load's one size, in bytes; of use for loads of one size only.
+    pub payload: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,34 +54,70 @@ pub struct KeySource {
 }
 
 impl KeyTable {
-    /// The table of a load.
-    pub fn new(keys: &KeyConfig) -> Self {
-        let hash = |key: &Vec<u8>| to_positive(murmur2(key));
+    /// The table of a load whose values have `value_bytes` (none for null), for a topic with so
+    /// many partitions.
+    pub fn new(keys: &KeyConfig, value_bytes: Option<u32>, partitions: u32) -> Self {
         let alias = match &keys.choice {
             KeyChoice::Weighted(weights) => alias_table(weights),
             KeyChoice::Uniform | KeyChoice::Cycle => Vec::new(),
         };
-        let cycles = if keys.choice == KeyChoice::Cycle {
-            Cycling::InTurn
-        } else {
-            Cycling::Drawn
+        let cell = |(place, key): (usize, &Vec<u8>)| {
+            let (hash, length) = (to_positive(murmur2(key)), key.len() as u32);
+            let (threshold, other) = alias
+                .get(place)
+                .copied()
+                .unwrap_or((u32::MAX, place as u32));
+            let partition = hash % partitions.max(1);
+            let payload = payload_bytes(Some(length), value_bytes, &[]);
+            Cell {
+                threshold,
+                other,
+                target: Target { partition, payload },
+                hash,
+                length,
+            }
         };
+        let is_cycle = keys.choice == KeyChoice::Cycle;
+        let cells: Vec<_> = keys.keys.iter().enumerate().map(cell).collect();
         Self {
-            hashes: keys.keys.iter().map(hash).collect(),
-            lengths: keys.keys.iter().map(|key| key.len() as u32).collect(),
-            alias,
-            cycles,
+            payload_max: cells
+                .iter()
+                .map(|cell| cell.target.payload)
+                .max()
+                .unwrap_or(0),
+            cells,
+            cycles: if is_cycle {
+                Cycling::InTurn
+            } else {
+                Cycling::Drawn
+            },
+            partitions,
         }
     }
 
     /// Keys in it; none means that records have no key.
     pub fn len(&self) -> usize {
-        self.hashes.len()
+        self.cells.len()
     }
 
     /// Whether records have no key.
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.cells.is_empty()
+    }
+
+    /// `toPositive(murmur2(key))`.
+    pub fn hash(&self, key: u32) -> Option<u32> {
+        self.cells.get(key as usize).map(|cell| cell.hash)
+    }
+
+    /// Length of a key in bytes.
+    pub fn length(&self, key: u32) -> Option<u32> {
+        self.cells.get(key as usize).map(|cell| cell.length)
+    }
+
+    /// The largest payload of all keys.
+    pub fn payload_max(&self) -> u32 {
+        self.payload_max
     }
 }
 
@@ -86,45 +136,50 @@ impl KeySource {
     /// The next key, by its place in the table.
     #[inline]
     pub fn draw(&mut self) -> u32 {
-        let count = self.table.hashes.len() as u32;
+        let count = self.table.cells.len() as u32;
         if self.table.cycles == Cycling::InTurn {
             let key = self.next;
             self.next = (key + self.stride) % count.max(1);
             return key;
         }
         let bits = self.draws.bits();
-        let cell = (((bits >> 32) * u64::from(count)) >> 32) as u32;
-        match self.table.alias.get(cell as usize) {
-            Some(alias) if (bits as u32) >= alias.threshold => alias.other,
-            _ => cell,
+        let place = (((bits >> 32) * u64::from(count)) >> 32) as u32;
+        match self.table.cells.get(place as usize) {
+            Some(cell) if (bits as u32) >= cell.threshold => cell.other,
+            _ => place,
         }
+    }
+
+    /// Draws from another table with the same keys.
+    pub fn use_table(&mut self, table: &Arc<KeyTable>) {
+        if !Arc::ptr_eq(&self.table, table) {
+            self.table = Arc::clone(table);
+        }
+    }
+
+    /// The next key with its target; the table must not be empty.
+    #[inline]
+    pub fn draw_target(&mut self) -> (u32, Target) {
+        let key = self.draw();
+        (key, self.table.cells[key as usize].target)
     }
 }
 
 /// Vose's method, in plain IEEE arithmetic: the same table everywhere.
-fn alias_table(weights: &[f64]) -> Vec<Alias> {
+fn alias_table(weights: &[f64]) -> Vec<(u32, u32)> {
     let count = weights.len();
     let sum: f64 = weights.iter().sum();
     let mut scaled: Vec<f64> = weights
         .iter()
         .map(|weight| weight * count as f64 / sum)
         .collect();
-    let mut table = vec![
-        Alias {
-            threshold: u32::MAX,
-            other: 0
-        };
-        count
-    ];
+    let mut table = vec![(u32::MAX, 0); count];
     let (mut small, mut large): (Vec<usize>, Vec<usize>) =
         (0..count).rev().partition(|&cell| scaled[cell] < 1.0);
     while let (Some(&less), Some(&more)) = (small.last(), large.last()) {
         small.pop();
         let threshold = (scaled[less] * f64::from(u32::MAX)) as u32;
-        table[less] = Alias {
-            threshold,
-            other: more as u32,
-        };
+        table[less] = (threshold, more as u32);
         scaled[more] -= 1.0 - scaled[less];
         if scaled[more] < 1.0 {
             large.pop();
@@ -132,10 +187,7 @@ fn alias_table(weights: &[f64]) -> Vec<Alias> {
         }
     }
     for cell in small.into_iter().chain(large) {
-        table[cell] = Alias {
-            threshold: u32::MAX,
-            other: cell as u32,
-        };
+        table[cell] = (u32::MAX, cell as u32);
     }
     table
 }
@@ -155,7 +207,7 @@ mod tests {
             explicit_partition: None,
         };
         let draws = Stream::new(1, Purpose::Key, 0, 0);
-        KeySource::new(Arc::new(KeyTable::new(&config)), draws, (0, 1))
+        KeySource::new(Arc::new(KeyTable::new(&config, None, 1)), draws, (0, 1))
     }
 
     #[test]

@@ -4,10 +4,51 @@ mod keys;
 mod pace;
 
 pub use keys::{KeySource, KeyTable};
-pub use pace::Pace;
+pub use pace::{Pace, Step};
 
-use crate::sim::config::ValueConfig;
+use std::sync::Arc;
+
+use crate::sim::config::{Config, KeyConfig, LoadConfig, ValueConfig};
 use crate::sim::rng::Stream;
+
+/// The key table of every load of every producer. Loads with the same keys, sizes and partitions
+/// share one.
+pub fn key_tables(config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
+    let mut made: Vec<(Kind, Arc<KeyTable>)> = Vec::new();
+    let mut table = |load: &LoadConfig| {
+        let existing = config.topics[load.topic.index()].existing.as_ref();
+        let kind = Kind {
+            keys: Arc::clone(&load.keys),
+            value_bytes: load.values.fixed(),
+            partitions: existing.map_or(1, |topic| topic.replicas.len() as u32),
+        };
+        if let Some((_, table)) = made.iter().find(|(other, _)| other.is_like(&kind)) {
+            return Arc::clone(table);
+        }
+        let table = Arc::new(KeyTable::new(&kind.keys, kind.value_bytes, kind.partitions));
+        made.push((kind, Arc::clone(&table)));
+        table
+    };
+    config
+        .producers
+        .iter()
+        .map(|p| p.loads.iter().map(&mut table).collect())
+        .collect()
+}
+
+/// What a key table is made from.
+struct Kind {
+    keys: Arc<KeyConfig>,
+    value_bytes: Option<u32>,
+    partitions: u32,
+}
+
+impl Kind {
+    fn is_like(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.keys, &other.keys)
+            && (self.value_bytes, self.partitions) == (other.value_bytes, other.partitions)
+    }
+}
 
 /// Draws the size of the next value; none is a null value.
 pub fn value_bytes(values: &ValueConfig, draws: &mut Stream) -> Option<u32> {

@@ -5,6 +5,7 @@
 //! thread.
 
 mod call;
+mod plain;
 mod thread;
 
 pub use thread::{InHand, Thread, Waiting};
@@ -12,7 +13,7 @@ pub use thread::{InHand, Thread, Waiting};
 use std::sync::Arc;
 
 use crate::kafka::size::payload_bytes;
-use crate::sim::config::{Arrival, AwaitAcks, Config, LoadConfig, Pacing, ProducerConfig};
+use crate::sim::config::{Arrival, Config, LoadConfig, ProducerConfig};
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
@@ -21,7 +22,7 @@ use crate::sim::producer::client::Client;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeySource, KeyTable, Pace, value_bytes};
+use crate::sim::workload::{KeySource, KeyTable, Pace, Step, value_bytes};
 
 /// How often a throttle looks at its metric.
 const THROTTLE_PERIOD: SimSpan = SimSpan::from_seconds(1);
@@ -69,29 +70,27 @@ pub enum Wish {
 pub struct Load {
     pub(super) config: LoadConfig,
     pub(super) pace: Pace,
+    /// The present interval, while it is known.
+    step: Option<Step>,
     pub(super) keys: Arc<KeyTable>,
     /// Records begun.
     pub(super) begun: u64,
     /// By key: records sent.
-    pub(super) key_counts: Vec<u64>,
-    /// By key: queue and payload, for fixed value sizes, once the topic is known.
-    routes: Vec<Target>,
-    routes_for: u32,
+    pub(super) key_counts: Vec<u32>,
     pub(super) threads_done: u32,
-}
-
-/// Where a key's records go, and how large they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Target {
-    queue: u32,
-    payload: u32,
 }
 
 impl Application {
     /// The application as configured, at the start of its `incarnation`th process.
-    pub fn new(config: &Config, me: ProducerIndex, start: SimTime, incarnation: u16) -> Self {
+    pub fn new(
+        config: &Config,
+        (me, tables): (ProducerIndex, &[Arc<KeyTable>]),
+        start: SimTime,
+        incarnation: u16,
+    ) -> Self {
         let producer = &config.producers[me.index()];
-        let loads: Vec<_> = producer.loads.iter().map(Load::new).collect();
+        let of_load = |(load, keys)| Load::new(load, keys);
+        let loads: Vec<_> = producer.loads.iter().zip(tables).map(of_load).collect();
         let mut threads = Vec::new();
         for (place, load) in loads.iter().enumerate() {
             for number in 0..load.config.threads.max(1) {
@@ -200,69 +199,6 @@ impl Application {
         }
     }
 
-    /// The tight loop: records of one thread into open batches, up to `limit` or the first one
-    /// that needs more than that.
-    fn run_plain(
-        &mut self,
-        ctx: &mut Context<'_>,
-        client: &mut Client,
-        place: usize,
-        limit: SimTime,
-    ) {
-        let thread = &mut self.threads[place];
-        let Some(load_place) = thread.load else {
-            return;
-        };
-        let load = &mut self.loads[load_place];
-        let is_over = load.config.records_max.is_some_and(|max| load.begun >= max);
-        if is_over || !load.prepare(client) {
-            self.act(ctx, client, place);
-            return;
-        }
-        client
-            .metadata
-            .touch(load.config.topic, ctx.now.as_millis());
-        let step = load.pace.step(ctx.now);
-        let limit = limit.min(step.until);
-        let records_max = load.config.records_max.unwrap_or(u64::MAX);
-        while load.begun < records_max {
-            let key = thread.keys.draw();
-            let target = load.routes[key as usize];
-            if client
-                .accumulator
-                .try_append(target.queue, target.payload, thread.next_at)
-                .is_none()
-            {
-                let now = thread.next_at;
-                thread.in_hand = Some(load.in_hand(key, target.payload));
-                load.begun += 1;
-                let before = ctx.now;
-                ctx.now = now;
-                self.act(ctx, client, place);
-                ctx.now = before;
-                return;
-            }
-            client.counts.sent += 1;
-            load.begun += 1;
-            if let Some(count) = load.key_counts.get_mut(key as usize) {
-                *count += 1;
-            }
-            let is_full = client.accumulator.is_last_batch_full(target.queue);
-            let sent_at = thread.next_at;
-            thread.advance(step.interval);
-            if thread.next_at > step.until {
-                thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
-            }
-            if is_full {
-                client.wake_at = client.wake_at.min(thread.next_at);
-            }
-            if thread.next_at >= limit || is_full {
-                break;
-            }
-        }
-        thread.arrives_at = thread.next_at;
-    }
-
     /// Looks at throttled metrics: the rate follows at once, not compounding.
     fn look_at_throttles(&mut self, ctx: &mut Context<'_>, client: &Client) {
         self.throttle_at = ctx.now + THROTTLE_PERIOD;
@@ -279,6 +215,7 @@ impl Application {
             };
             if factor_ppm != load.pace.factor_ppm {
                 load.pace.factor_ppm = factor_ppm;
+                load.step = None;
                 let (producer, load) = (self.me, place as u32);
                 ctx.fact(
                     self.rank,
@@ -297,6 +234,7 @@ impl Application {
         let share = micro_records_per_second / (self.loads.len() as u64).max(1);
         for load in &mut self.loads {
             load.pace.set(share, now);
+            load.step = None;
         }
         for thread in &mut self.threads {
             let Some(load) = thread.load else { continue };
@@ -319,8 +257,7 @@ impl Application {
 }
 
 impl Load {
-    fn new(config: &LoadConfig) -> Self {
-        let keys = Arc::new(KeyTable::new(&config.keys));
+    fn new(config: &LoadConfig, keys: &Arc<KeyTable>) -> Self {
         let counted = if keys.len() <= COUNTED_KEYS_MAX {
             keys.len()
         } else {
@@ -329,62 +266,16 @@ impl Load {
         Self {
             pace: Pace::new(&config.rate, config.threads),
             key_counts: vec![0; counted],
-            keys,
+            keys: Arc::clone(keys),
             begun: 0,
-            routes: Vec::new(),
-            routes_for: 0,
+            step: None,
             threads_done: 0,
             config: config.clone(),
         }
     }
 
-    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
-    fn is_plain(&self) -> bool {
-        use crate::sim::config::ValueConfig as V;
-        self.config.pacing == Pacing::Closed
-            && self.config.arrival == Arrival::Constant
-            && self.config.await_acks == AwaitAcks::None
-            && self.config.keys.explicit_partition.is_none()
-            && matches!(self.config.values, V::Null | V::Fixed(_))
-            && !self.keys.is_empty()
-    }
-
-    /// Finds the queue of every key, once the topic is known; says whether it is.
-    fn prepare(&mut self, client: &Client) -> bool {
-        let Some(queues) = client.metadata.partitions(self.config.topic) else {
-            return false;
-        };
-        let count = queues.len() as u32;
-        if count == 0 || !client.keys_decide() || client.is_closing() {
-            return false;
-        }
-        if self.routes_for == count && self.routes.len() == self.keys.len() {
-            return true;
-        }
-        let values = match self.config.values {
-            crate::sim::config::ValueConfig::Fixed(bytes) => Some(bytes),
-            _ => None,
-        };
-        let target = |(hash, &length): (&u32, &u32)| Target {
-            queue: queues[(hash % count) as usize],
-            payload: payload_bytes(Some(length), values, &[]),
-        };
-        self.routes = self
-            .keys
-            .hashes
-            .iter()
-            .zip(&self.keys.lengths)
-            .map(target)
-            .collect();
-        self.routes_for = count;
-        let limits = u64::from(client.settings.max_request_size).min(client.settings.buffer_memory);
-        self.routes
-            .iter()
-            .all(|target| u64::from(target.payload) + 82 <= limits)
-    }
-
     /// A record of this load.
-    fn in_hand(&self, key: u32, payload: u32) -> InHand {
+    pub(super) fn in_hand(&self, key: u32, payload: u32) -> InHand {
         InHand {
             topic: self.config.topic,
             route: self.route(key),
@@ -397,8 +288,8 @@ impl Load {
     fn route(&self, key: u32) -> Route {
         match self.config.keys.explicit_partition {
             Some(number) => Route::Partition(number),
-            None => match self.keys.hashes.get(key as usize) {
-                Some(&hash) => Route::Hash(hash),
+            None => match self.keys.hash(key) {
+                Some(hash) => Route::Hash(hash),
                 None => Route::Sticky,
             },
         }
@@ -411,7 +302,7 @@ impl Load {
         } else {
             Some(thread.keys.draw())
         };
-        let key_bytes = key.map(|key| self.keys.lengths[key as usize]);
+        let key_bytes = key.and_then(|key| self.keys.length(key));
         let value = value_bytes(&self.config.values, &mut thread.value_draws);
         let payload = payload_bytes(key_bytes, value, &[]);
         let mut record = self.in_hand(key.unwrap_or(u32::MAX), payload);

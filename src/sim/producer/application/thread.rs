@@ -133,7 +133,7 @@ impl Thread {
         };
         let major = u32::from(me.0) << 8 | 0xff;
         let draws = Stream::new(seed, Purpose::Key, major, 0);
-        let keys = KeySource::new(Arc::new(KeyTable::new(&none)), draws, (0, 1));
+        let keys = KeySource::new(Arc::new(KeyTable::new(&none, None, 1)), draws, (0, 1));
         Self {
             load: None,
             ..Self::of_load(0, keys, (seed, major, 0), 0)
@@ -152,6 +152,14 @@ impl Thread {
             (u128::from(self.next_at.as_nanos()) << 32 | u128::from(self.fraction)) + interval;
         self.fraction = sum as u32;
         self.next_at = SimTime::from_nanos(u64::try_from(sum >> 32).unwrap_or(u64::MAX));
+    }
+
+    /// When its last action was, given the interval since.
+    pub fn before(&mut self, interval: u128) -> SimTime {
+        let now = u128::from(self.next_at.as_nanos()) << 32 | u128::from(self.fraction);
+        let sum = now.saturating_sub(interval);
+        self.fraction = sum as u32;
+        SimTime::from_nanos((sum >> 32) as u64)
     }
 
     /// The moment one interval after `from`, across changes of the rate: the share of an interval

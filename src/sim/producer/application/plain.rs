@@ -1,0 +1,130 @@
+//! The tight loop of a generated load: a draw, a look-up and an addition for each record, as long
+//! as nothing but open batches is concerned.
+//!
+//! Everything else (a batch without room, an unknown topic, a wait) leaves the loop and becomes a
+//! call of its own. Times and batch boundaries are those that one call after another would give.
+
+use std::sync::Arc;
+
+use crate::kafka::size::upper_bound_estimate;
+use crate::sim::config::{Arrival, AwaitAcks, Pacing, ValueConfig};
+use crate::sim::context::Context;
+use crate::sim::producer::accumulator::Room;
+use crate::sim::producer::application::{Application, Load};
+use crate::sim::producer::client::Client;
+use crate::sim::time::SimTime;
+use crate::sim::workload::{KeyTable, Step};
+
+impl Application {
+    /// Records of one thread into open batches, up to `limit` or the first one that needs more.
+    pub(super) fn run_plain(
+        &mut self,
+        ctx: &mut Context<'_>,
+        client: &mut Client,
+        place: usize,
+        limit: SimTime,
+    ) {
+        let thread = &mut self.threads[place];
+        let Some(load) = thread.load.map(|at| &mut self.loads[at]) else {
+            return;
+        };
+        let left = load
+            .config
+            .records_max
+            .map_or(u64::MAX, |max| max.saturating_sub(load.begun));
+        if left == 0 || !load.prepare(client) {
+            self.act(ctx, client, place);
+            return;
+        }
+        thread.keys.use_table(&load.keys);
+        client
+            .metadata
+            .touch(load.config.topic, ctx.now.as_millis());
+        let queues = &client.metadata.topic(load.config.topic).queues;
+        let step = load.step(ctx.now);
+        let limit = limit.min(step.until);
+        let mut sent = 0;
+        let mut stopped = None;
+        while sent < left {
+            let (key, target) = thread.keys.draw_target();
+            let queue = queues[target.partition as usize];
+            let now = thread.next_at;
+            let room = client
+                .accumulator
+                .append_to_open(queue, target.payload, now);
+            if room == Room::None {
+                stopped = Some((key, target.payload));
+                break;
+            }
+            sent += 1;
+            if let Some(count) = load.key_counts.get_mut(key as usize) {
+                *count = count.saturating_add(1);
+            }
+            thread.advance(step.interval);
+            if room == Room::Filled {
+                client.wake_at = client.wake_at.min(now);
+                break;
+            }
+            if thread.next_at >= limit {
+                break;
+            }
+        }
+        client.counts.sent += sent;
+        load.begun += sent;
+        if thread.next_at > step.until {
+            let sent_at = thread.before(step.interval);
+            thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
+        }
+        thread.arrives_at = thread.next_at;
+        if let Some((key, payload)) = stopped {
+            load.begun += 1;
+            thread.in_hand = Some(load.in_hand(key, payload));
+            let before = ctx.now;
+            ctx.now = thread.next_at;
+            self.act(ctx, client, place);
+            ctx.now = before;
+        }
+    }
+}
+
+impl Load {
+    /// The interval at `now`, worked out anew only when it changes.
+    fn step(&mut self, now: SimTime) -> Step {
+        let known = self.step.filter(|step| now < step.until);
+        *self
+            .step
+            .insert(known.unwrap_or_else(|| self.pace.step(now)))
+    }
+
+    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
+    pub(super) fn is_plain(&self) -> bool {
+        self.config.pacing == Pacing::Closed
+            && self.config.arrival == Arrival::Constant
+            && self.config.await_acks == AwaitAcks::None
+            && self.config.keys.explicit_partition.is_none()
+            && matches!(
+                self.config.values,
+                ValueConfig::Null | ValueConfig::Fixed(_)
+            )
+            && !self.keys.is_empty()
+    }
+
+    /// Whether the topic is known and every record of the load is of a size that the client takes.
+    /// A topic that has another number of partitions than the shared table thought gets its own.
+    fn prepare(&mut self, client: &Client) -> bool {
+        let count = client
+            .metadata
+            .partitions(self.config.topic)
+            .map_or(0, <[u32]>::len) as u32;
+        if count == 0 || !client.keys_decide() || client.is_closing() {
+            return false;
+        }
+        if self.keys.partitions != count {
+            let value_bytes = self.config.values.fixed();
+            self.keys = Arc::new(KeyTable::new(&self.config.keys, value_bytes, count));
+        }
+        let largest = u64::from(upper_bound_estimate(self.keys.payload_max()));
+        let limit = u64::from(client.settings.max_request_size);
+        largest <= limit.min(client.settings.buffer_memory)
+    }
+}
