@@ -2,7 +2,7 @@
 
 mod support;
 
-use kdrill::insight::Outcome;
+use kdrill::insight::judge::Outcome;
 use kdrill::insight::sentence::sentence;
 use kdrill::kafka::exception::ExceptionClass;
 use kdrill::session::Session;

@@ -241,6 +241,13 @@ impl Client {
         self.serve_waiters(now);
     }
 
+    /// Threads that wait for batches may look; once is enough for several.
+    pub(super) fn say_completed(&mut self) {
+        if self.woken.last() != Some(&Woken::Completed) {
+            self.woken.push(Woken::Completed);
+        }
+    }
+
     /// Lets waiting threads take what memory there is, in order.
     pub(super) fn serve_waiters(&mut self, now: SimTime) {
         while let Some(slept_ns) = self.pool.note_wake_up(now) {

@@ -203,7 +203,7 @@ impl Client {
         };
         ctx.flow(self.rank, Flow::Acknowledged(acknowledged));
         self.accumulator.finish(part.batch);
-        self.woken.push(Woken::Completed);
+        self.say_completed();
         self.release(part.batch, ctx.now);
     }
 
