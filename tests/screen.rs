@@ -400,11 +400,20 @@ fn a_terminal_that_is_too_small_gets_a_sentence() {
 fn a_scenario_with_next_to_nothing_in_it_can_be_shown() {
     let scenario = written(
         "# What is there to see?\n[scenario]\nformat = 1\ntitle = \"Nothing\"\nduration = \"10s\"\n\
-         [cluster]\nbrokers = 1\n",
+         [cluster]\nbrokers = 1\n[[topic]]\nname = \"t\"\npartitions = 1\nreplication-factor = 1\n\
+         [[producer]]\nname = \"quiet\"\n",
     );
     let theme = Theme::new(Colors::Sixteen, Charset::Unicode);
     let text = Stage::of(scenario, MEDIUM, theme).at(3.0).text();
     assert!(text.contains("nothing to warn about"), "{text}");
+}
+
+#[test]
+fn producers_take_turns_in_panes_of_one() {
+    let stage = Stage::new("ten-quiet-producers", MEDIUM).at(2.0);
+    assert!(stage.text().contains("(1 of 10)"), "{}", stage.text());
+    let stage = stage.press(&[KeyCode::Right, KeyCode::Right]);
+    assert!(stage.text().contains("(3 of 10)"), "{}", stage.text());
 }
 
 #[test]
