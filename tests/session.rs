@@ -33,7 +33,7 @@ name = "trips"
 config.buffer.memory = 4194304
 config.delivery.timeout.ms = 5000
 config.request.timeout.ms = 3000
-config.max.block.ms = 3000
+config.max.block.ms = 2000
 
 [[producer.load]]
 topic = "events"

@@ -334,8 +334,14 @@ mod tests {
             for (batch, fate) in (0u64..).zip(&fates) {
                 let partition = (batch % 3) as u32;
                 match fate {
-                    0 => flows.extend([appended(partition, batch, batch * 10, batch), acknowledged(partition, batch)]),
-                    1 => flows.extend([appended(partition, batch, batch * 10, batch), failed(partition, batch)]),
+                    0 => {
+                        flows.push(appended(partition, batch, batch * 10, batch));
+                        flows.push(acknowledged(partition, batch));
+                    }
+                    1 => {
+                        flows.push(appended(partition, batch, batch * 10, batch));
+                        flows.push(failed(partition, batch));
+                    }
                     2 => flows.push(failed(partition, batch)),
                     _ => {}
                 }

@@ -211,6 +211,7 @@ impl Sampler {
 
 impl Made {
     fn of(metric: Metric, config: &Config) -> Self {
+        use PartitionFigure as P;
         match metric {
             Metric::Producer(_, ProducerFigure::Own(OwnFigure::TrueWaitShare)) => {
                 Self::WaitShare { before: None }
@@ -218,7 +219,7 @@ impl Made {
             Metric::Producer(_, ProducerFigure::Own(OwnFigure::LoopRate | OwnFigure::AckRate))
             | Metric::Broker(_, BrokerFigure::AppendRate)
             | Metric::Topic(_, TopicFigure::RecordsInRate | TopicFigure::BytesInRate)
-            | Metric::Partition(_, PartitionFigure::RecordsInRate | PartitionFigure::BytesInRate) => {
+            | Metric::Partition(_, P::RecordsInRate | P::BytesInRate) => {
                 Self::PerSecond(Lookback::new(config.sample))
             }
             _ => Self::AsRead,

@@ -186,7 +186,6 @@ impl Accumulator {
 
     /// Whether a queue's head may be sent (`batchReady`).
     pub fn readiness(
-        &self,
         queue: &Queue,
         head: &Batch,
         (linger_ms, urgency): (u64, Urgency),
