@@ -170,20 +170,20 @@ fn c27_max_block_ms_is_paid_for_each_record_in_each_round() {
 /// C55: the size check of the client looks at the serialised record, whatever compression does.
 #[test]
 fn c55_three_of_four_sizes_are_refused_at_once_with_both_figures() {
-    let calls: String = [1_000_000, 1_051_237, 1_628_919, 4_021_051]
-        .iter()
-        .map(|bytes| {
-            format!(
-                r#"
+    let load = |bytes: u32| {
+        format!(
+            r#"
         [[producer.load]]
         topic = "events"
         rate = 10
         records = 1
         value = {{ bytes = {bytes} }}
         "#
-            )
-        })
-        .collect();
+        )
+    };
+    let calls = [1_000_000, 1_051_237, 1_628_919, 4_021_051]
+        .map(load)
+        .concat();
     let rest = format!("[[producer]]\nname = \"app\"\nconfig.compression.type = \"zstd\"\n{calls}");
     let session = run_to(written(&world("10s", 1, &rest)), seconds(10.0));
     let totals = session.simulation().producer(APP).totals;
