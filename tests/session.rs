@@ -280,7 +280,11 @@ fn the_ledger_adds_up_at_every_moment() {
         }
     }
     let total = session.insight().ledger().total();
-    let counts = [total.acknowledged_present, total.failed_absent, total.refused];
+    let counts = [
+        total.acknowledged_present,
+        total.failed_absent,
+        total.refused,
+    ];
     assert!(counts.iter().all(|&count| 0 < count), "{total:?}");
     assert_eq!(total.acknowledged_lost, 0);
 }
