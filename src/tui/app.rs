@@ -4,35 +4,19 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
+use crossterm::event::KeyEvent;
 use tokio::time::Instant;
 
-use crate::command;
-use crate::scenario::Scenario;
 use crate::session::Session;
-use crate::sim::Progress;
-use crate::sim::time::SimTime;
-use crate::tui::draw;
 use crate::tui::input::{FRAME, Input, Inputs};
-use crate::tui::keymap::{self, Context};
-use crate::tui::model::{Model, Origin, RunFacts};
-use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Trouble};
-use crate::tui::pace::{Motion, Speed};
+use crate::tui::model::Origin;
+use crate::tui::msg::{Effect, Msg};
+use crate::tui::pace::Speed;
 use crate::tui::picker::{self, Choice, Picker};
-use crate::tui::scene::ask_for_series;
+use crate::tui::run::{Load, Run};
 use crate::tui::terminal::Screen;
 use crate::tui::theme::Theme;
-use crate::tui::update::update;
-
-/// Things that may happen in the engine before the clock is looked at again.
-const EVENTS_SLICE: u64 = 2_000;
-/// Real time that the engine may take of one frame; the rest is for keys and drawing.
-const SLICE_TIME: Duration = Duration::from_millis(30);
-
-/// Loads a scenario by its name: the file that was named on the command line again, or one of the
-/// library. What is wrong comes back as text, as a terminal would show it.
-pub type Load = Box<dyn Fn(&str) -> Result<Scenario, String>>;
 
 /// How the screen looks and runs.
 pub struct Options {
@@ -74,7 +58,12 @@ impl Exit {
 
 /// Runs a session on the screen until somebody leaves.
 pub fn run(session: Session, options: Options) -> io::Result<Exit> {
-    let stage = Stage::Run(Box::new(Run::new(session, &options, Origin::CommandLine)));
+    let stage = Stage::Run(Box::new(Run::new(
+        session,
+        options.theme,
+        options.speed,
+        Origin::CommandLine,
+    )));
     block_on(stage, options)
 }
 
@@ -108,25 +97,6 @@ enum Stage {
     Pick(Picker),
     /// A run.
     Run(Box<Run>),
-}
-
-/// A run with its screen.
-struct Run {
-    model: Model,
-    session: Session,
-}
-
-impl Run {
-    fn new(mut session: Session, options: &Options, origin: Origin) -> Self {
-        let facts = RunFacts {
-            length: session.end().since(SimTime::ZERO),
-            producers: session.scenario().config.producers.len(),
-        };
-        let mut model = Model::new(options.theme, facts, origin);
-        model.pace.speed = options.speed;
-        ask_for_series(&mut session);
-        Self { model, session }
-    }
 }
 
 /// When the screen was drawn last, and whether anything changed since.
@@ -167,12 +137,7 @@ impl App {
     }
 
     fn is_moving(&self) -> bool {
-        match &self.stage {
-            Stage::Run(run) => {
-                run.model.life == Life::Going && run.model.pace.motion == Motion::Running
-            }
-            Stage::Pick(_) => false,
-        }
+        matches!(&self.stage, Stage::Run(run) if run.is_moving())
     }
 
     fn take(&mut self, input: Input) -> io::Result<Option<Exit>> {
@@ -196,10 +161,10 @@ impl App {
         }
     }
 
-    fn meaning(&self, key: &crossterm::event::KeyEvent) -> Option<Msg> {
+    fn meaning(&self, key: &KeyEvent) -> Option<Msg> {
         match &self.stage {
             Stage::Pick(picker) => picker.meaning(key),
-            Stage::Run(run) => keymap::lookup(Context::of(&run.model.layer), Some(&run.model), key),
+            Stage::Run(run) => run.meaning(key),
         }
     }
 
@@ -223,7 +188,7 @@ impl App {
                 self.choose(choice)
             }
             Stage::Run(run) => {
-                let effects = update(&mut run.model, msg);
+                let effects = run.apply(msg, &self.options.load);
                 self.perform(effects)
             }
         }
@@ -245,7 +210,12 @@ impl App {
                 match (self.options.load)(&name) {
                     Ok(scenario) => {
                         let session = Session::new(Arc::new(scenario));
-                        let run = Run::new(session, &self.options, Origin::Picker);
+                        let run = Run::new(
+                            session,
+                            self.options.theme,
+                            self.options.speed,
+                            Origin::Picker,
+                        );
                         self.clock = None;
                         self.stage = Stage::Run(Box::new(run));
                     }
@@ -266,33 +236,29 @@ impl App {
         Ok(None)
     }
 
-    /// Performs effects in order; what they come to goes back into the model.
+    /// Performs in order what a run leaves to the terminal.
     fn perform(&mut self, effects: Vec<Effect>) -> io::Result<Option<Exit>> {
         for effect in effects {
             match effect {
                 Effect::Quit => return Ok(Some(Exit::Quit)),
+                Effect::Clear => self.screen.clear()?,
                 Effect::Suspend => {
                     self.suspend()?;
                 }
-                Effect::Clear => self.screen.clear()?,
-                Effect::ToPicker => {
-                    let name = match &self.stage {
-                        Stage::Run(run) => run.session.scenario().name.clone(),
-                        Stage::Pick(_) => String::new(),
-                    };
-                    let mut picker = Picker::new(self.options.theme);
-                    picker.select(&name);
-                    self.stage = Stage::Pick(picker);
-                    return Ok(None);
-                }
-                effect => {
-                    if let Stage::Run(run) = &mut self.stage {
-                        perform_in_run(run, &self.options, effect);
-                    }
-                }
+                Effect::ToPicker => self.back_to_picker(),
+                // The run has performed all others.
+                _ => {}
             }
         }
         Ok(None)
+    }
+
+    fn back_to_picker(&mut self) {
+        let mut picker = Picker::new(self.options.theme);
+        if let Stage::Run(run) = &self.stage {
+            picker.select(&run.session.scenario().name);
+        }
+        self.stage = Stage::Pick(picker);
     }
 
     fn draw_if_due(&mut self) -> io::Result<()> {
@@ -304,104 +270,17 @@ impl App {
 
     fn draw(&mut self) -> io::Result<()> {
         if let Stage::Run(run) = &mut self.stage {
-            draw::measure(&mut run.model, &run.session, self.screen.area());
+            run.measure(self.screen.area());
         }
         let stage = &self.stage;
         self.screen.draw(|buffer| match stage {
             Stage::Pick(picker) => picker::draw(buffer, picker),
-            Stage::Run(run) => draw::draw(buffer, &run.model, &run.session),
+            Stage::Run(run) => run.draw(buffer),
         })?;
         self.drawn = Some(Drawn {
             at: Instant::now(),
             is_stale: false,
         });
         Ok(())
-    }
-}
-
-/// Hands an effect to the session, and its outcome to the model.
-fn perform_in_run(run: &mut Run, options: &Options, effect: Effect) {
-    let outcome = match effect {
-        Effect::Advance(elapsed) => advance(run, elapsed),
-        Effect::Step => moved(run, Duration::ZERO, |session| {
-            let _reached = session.step();
-        }),
-        Effect::StepBack => moved(run, Duration::ZERO, Session::step_back),
-        Effect::Rewind => {
-            run.session.rewind_to(SimTime::ZERO);
-            Msg::Restarted("back at the start; commands come again at their moments".to_owned())
-        }
-        Effect::Command(line) => {
-            Msg::Answered(run.session.command(&line).map_err(|problem| Trouble {
-                text: problem.message,
-                hint: problem.hint,
-            }))
-        }
-        Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
-        Effect::Restart => restart(run, options),
-        Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => return,
-    };
-    // What comes back asks for nothing more.
-    let _none = update(&mut run.model, outcome);
-}
-
-/// Lets the session go where this frame's pace leads, as far as the frame has time.
-fn advance(run: &mut Run, elapsed: Duration) -> Msg {
-    let target = run.model.pace.target(run.session.now(), elapsed);
-    moved(run, elapsed, |session| {
-        let began = Instant::now();
-        while session.advance_to(target, EVENTS_SLICE).progress == Progress::BudgetSpent {
-            if began.elapsed() >= SLICE_TIME {
-                break;
-            }
-        }
-    })
-}
-
-/// Moves the session and says where from and to.
-fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) -> Msg {
-    let from = run.session.now();
-    movement(&mut run.session);
-    let life = if run.session.is_over() {
-        Life::Over
-    } else {
-        Life::Going
-    };
-    Msg::Advanced(Advanced {
-        from,
-        to: run.session.now(),
-        elapsed,
-        life,
-    })
-}
-
-/// What the word at the end of `line` could become.
-fn complete(session: &Session, line: &str) -> Completion {
-    let offers = command::complete(line, line.len(), session.names());
-    Completion {
-        start: offers
-            .first()
-            .map_or(line.len(), |offer| offer.replace.start),
-        words: offers.into_iter().map(|offer| offer.text).collect(),
-    }
-}
-
-fn restart(run: &mut Run, options: &Options) -> Msg {
-    let name = run.session.scenario().name.clone();
-    match (options.load)(&name) {
-        Ok(scenario) => {
-            let before = std::mem::replace(&mut run.session, Session::new(Arc::new(scenario)));
-            ask_for_series(&mut run.session);
-            let same = before.scenario().text == run.session.scenario().text;
-            run.model.run = run.session.end().since(SimTime::ZERO);
-            run.model.producers = run.session.scenario().config.producers.len();
-            let what = if same {
-                "the same scenario"
-            } else {
-                "the changed scenario"
-            };
-            Msg::Restarted(format!("started over with {what}"))
-        }
-        Err(text) => Msg::NotRestarted(text),
     }
 }

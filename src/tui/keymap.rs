@@ -327,3 +327,77 @@ fn normalized(event: &KeyEvent) -> Key {
     };
     Key { code, modifiers }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pressed(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
+        KeyEvent::new(code, modifiers)
+    }
+
+    #[test]
+    fn no_key_means_two_things_in_one_place_and_state() {
+        for (place, one) in KEYMAP.iter().enumerate() {
+            for other in &KEYMAP[place + 1..] {
+                let shared = one.keys.iter().any(|key| other.keys.contains(key));
+                let same = one.context == other.context && one.when == other.when;
+                assert!(
+                    !(shared && same),
+                    "{} and {}: {}",
+                    one.shown,
+                    other.shown,
+                    one.help
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn shift_is_part_of_a_character() {
+        let question = pressed(KeyCode::Char('?'), KeyModifiers::SHIFT);
+        assert_eq!(lookup(Context::Dashboard, None, &question), Some(Msg::Help));
+        let back = pressed(KeyCode::BackTab, KeyModifiers::SHIFT);
+        assert_eq!(
+            lookup(Context::Dashboard, None, &back),
+            Some(Msg::FocusPrevious)
+        );
+    }
+
+    #[test]
+    fn letters_are_typed_where_a_line_is_typed_and_control_keys_are_not() {
+        let q = pressed(KeyCode::Char('q'), KeyModifiers::NONE);
+        assert_eq!(lookup(Context::Dashboard, None, &q), Some(Msg::Quit));
+        assert_eq!(
+            lookup(Context::Prompt, None, &q),
+            Some(Msg::Edit(Edit::Insert('q')))
+        );
+        let control_c = pressed(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        for context in [
+            Context::Prompt,
+            Context::Filter,
+            Context::Text,
+            Context::Leave,
+        ] {
+            assert_eq!(lookup(context, None, &control_c), Some(Msg::Quit));
+        }
+        let unbound = pressed(KeyCode::Char('x'), KeyModifiers::CONTROL);
+        assert_eq!(lookup(Context::Prompt, None, &unbound), None);
+    }
+
+    #[test]
+    fn editing_keys_do_nothing_where_no_line_is_typed() {
+        let home = pressed(KeyCode::Home, KeyModifiers::NONE);
+        assert_eq!(lookup(Context::Dashboard, None, &home), Some(Msg::ToStart));
+        let backspace = pressed(KeyCode::Backspace, KeyModifiers::NONE);
+        assert_eq!(lookup(Context::Dashboard, None, &backspace), None);
+    }
+
+    #[test]
+    fn escape_never_quits() {
+        for binding in KEYMAP {
+            let is_escape = binding.keys.contains(&key(KeyCode::Esc));
+            assert!(!is_escape || binding.msg != Msg::Quit);
+        }
+    }
+}

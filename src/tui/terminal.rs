@@ -55,7 +55,10 @@ impl Screen {
 
     /// Forgets what is on the screen, so that the next frame draws all of it.
     pub fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // Not `Terminal::clear`: that asks the terminal where its cursor is, and some never answer.
+        let size = self.terminal.size()?;
+        self.terminal
+            .resize(Rect::new(0, 0, size.width, size.height))
     }
 
     /// Gives the terminal back, stops the process as Ctrl+Z does, and takes the terminal again
@@ -69,7 +72,7 @@ impl Screen {
     /// Takes the terminal again after somebody else had it.
     pub fn retake(&mut self) -> io::Result<()> {
         take()?;
-        self.terminal.clear()
+        self.clear()
     }
 }
 

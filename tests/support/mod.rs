@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use kdrill::insight::Outcome;
+use kdrill::insight::judge::Outcome;
 use kdrill::report::{self, Format, Report};
 use kdrill::scenario::{self, Overrides, Paint, Scenario, Source};
 use kdrill::session::{Memory, Session};

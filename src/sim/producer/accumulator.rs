@@ -146,11 +146,17 @@ impl Accumulator {
         let open = self.queues[queue as usize].open?;
         let before = self.batches.get(open).written;
         if self.append_to_open(queue, payload, now) == Room::None {
-            self.batches.get_mut(open).stage = Stage::Closed;
-            self.queues[queue as usize].open = None;
+            self.close_open(queue);
             return None;
         }
         Some(self.batches.get(open).written - before)
+    }
+
+    /// The open batch, if there is one, takes no more records.
+    pub fn close_open(&mut self, queue: u32) {
+        if let Some(open) = self.queues[queue as usize].open.take() {
+            self.batches.get_mut(open).stage = Stage::Closed;
+        }
     }
 
     /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes.
@@ -180,7 +186,6 @@ impl Accumulator {
 
     /// Whether a queue's head may be sent (`batchReady`).
     pub fn readiness(
-        &self,
         queue: &Queue,
         head: &Batch,
         (linger_ms, urgency): (u64, Urgency),

@@ -12,7 +12,7 @@ use crate::kafka::size::upper_bound_estimate;
 use crate::sim::context::Context;
 use crate::sim::fact::Exception;
 use crate::sim::ids::{PartitionIndex, TopicIndex};
-use crate::sim::producer::accumulator::Urgency;
+use crate::sim::producer::accumulator::{Room, Urgency};
 use crate::sim::producer::batch::BatchId;
 use crate::sim::producer::buffer_pool::Allocation;
 use crate::sim::producer::client::{Client, Closing, exception};
@@ -213,6 +213,19 @@ impl Client {
             self.wake_for_new_batch(queue, ctx.now);
             return self.appended(queue, number);
         }
+    }
+
+    /// Opens the next batch of a partition for a record whose partition is decided, if there is
+    /// memory for it now.
+    pub fn open_at_once(&mut self, queue: u32, payload: u32, now: SimTime) -> Room {
+        let size = self.settings.batch_size.max(upper_bound_estimate(payload));
+        if !self.pool.allocate_at_once(u64::from(size)) {
+            return Room::None;
+        }
+        self.accumulator.close_open(queue);
+        self.accumulator.open_batch(queue, size, payload, now);
+        self.wake_for_new_batch(queue, now);
+        Room::Taken
     }
 
     /// The place of the queue for this call, and the partition's number.

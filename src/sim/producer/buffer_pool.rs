@@ -82,18 +82,26 @@ impl BufferPool {
         !self.waiters.is_empty()
     }
 
+    /// Takes `size` bytes if they are there.
+    pub fn allocate_at_once(&mut self, size: u64) -> bool {
+        if size == self.poolable && self.free_buffers > 0 {
+            self.free_buffers -= 1;
+            return true;
+        }
+        let is_there = self.available_bytes() >= size;
+        if is_there {
+            self.unpool(size);
+            self.non_pooled -= size;
+        }
+        is_there
+    }
+
     /// Takes `size` bytes, or joins the queue.
     pub fn allocate(&mut self, thread: u32, size: u64, now: SimTime) -> Allocation {
         if size > self.total {
             return Allocation::Impossible;
         }
-        if size == self.poolable && self.free_buffers > 0 {
-            self.free_buffers -= 1;
-            return Allocation::Granted;
-        }
-        if self.available_bytes() >= size {
-            self.unpool(size);
-            self.non_pooled -= size;
+        if self.allocate_at_once(size) {
             return Allocation::Granted;
         }
         let waiter = Waiter {
@@ -220,7 +228,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_are_never_made_or_lost(steps in prop::collection::vec((0_u8..3, 1_u64..400), 1..200)) {
+        fn bytes_are_never_made_or_lost(
+            steps in prop::collection::vec((0_u8..3, 1_u64..400), 1..200),
+        ) {
             let mut pool = BufferPool::new(1000, 100);
             let (mut held, mut thread) = (Vec::new(), 0);
             for (step, size) in steps {

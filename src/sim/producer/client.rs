@@ -24,6 +24,7 @@ use crate::sim::time::SimTime;
 
 /// A Java client, from construction to `close()` or the end of its process.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "`client.id` is Kafka's own name")]
 pub struct Client {
     pub(super) me: ProducerIndex,
     pub(super) rank: Rank,
@@ -239,6 +240,13 @@ impl Client {
         let size = u64::from(self.accumulator.batches.get(id).limit);
         self.pool.deallocate(size);
         self.serve_waiters(now);
+    }
+
+    /// Threads that wait for batches may look; once is enough for several.
+    pub(super) fn say_completed(&mut self) {
+        if self.woken.last() != Some(&Woken::Completed) {
+            self.woken.push(Woken::Completed);
+        }
     }
 
     /// Lets waiting threads take what memory there is, in order.

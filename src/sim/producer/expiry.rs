@@ -114,7 +114,7 @@ impl Client {
             payload,
         });
         self.accumulator.finish(id);
-        self.woken.push(Woken::Completed);
+        self.say_completed();
     }
 
     /// A completed batch that nobody else holds: its memory goes back.

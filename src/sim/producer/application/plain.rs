@@ -40,18 +40,21 @@ impl Application {
         client
             .metadata
             .touch(load.config.topic, ctx.now.as_millis());
-        let queues = &client.metadata.topic(load.config.topic).queues;
         let step = load.step(ctx.now);
-        let limit = limit.min(step.until);
+        let mut limit = limit.min(step.until);
         let mut sent = 0;
         let mut stopped = None;
         while sent < left {
             let (key, target) = thread.keys.draw_target();
-            let queue = queues[target.partition as usize];
+            let queue = client.metadata.topic(load.config.topic).queues[target.partition as usize];
             let now = thread.next_at;
-            let room = client
+            let mut room = client
                 .accumulator
                 .append_to_open(queue, target.payload, now);
+            if room == Room::None {
+                room = client.open_at_once(queue, target.payload, now);
+                limit = limit.min(client.wake_at);
+            }
             if room == Room::None {
                 stopped = Some((key, target.payload));
                 break;

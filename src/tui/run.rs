@@ -1,0 +1,178 @@
+//! A run with its screen's state: everything between input and terminal. The loop and the tests
+//! drive exactly this.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use tokio::time::Instant;
+
+use crate::command;
+use crate::scenario::Scenario;
+use crate::session::Session;
+use crate::sim::Progress;
+use crate::sim::time::SimTime;
+use crate::tui::draw;
+use crate::tui::keymap::{self, Context};
+use crate::tui::model::{Model, Origin, RunFacts};
+use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Trouble};
+use crate::tui::pace::{Motion, Speed};
+use crate::tui::scene::ask_for_series;
+use crate::tui::theme::Theme;
+use crate::tui::update::update;
+
+/// Things that may happen in the engine before the clock is looked at again.
+const EVENTS_SLICE: u64 = 2_000;
+/// Real time that the engine may take of one frame; the rest is for keys and drawing.
+const SLICE_TIME: Duration = Duration::from_millis(30);
+
+/// Loads a scenario by its name: the file that was named on the command line again, or one of the
+/// library. What is wrong comes back as text, as a terminal would show it.
+pub type Load = Box<dyn Fn(&str) -> Result<Scenario, String>>;
+
+/// A run with its screen's state.
+#[derive(Debug)]
+pub struct Run {
+    /// The state of the screen.
+    pub model: Model,
+    /// The run itself.
+    pub session: Session,
+}
+
+impl Run {
+    /// A session on a screen, as it is at the start.
+    pub fn new(mut session: Session, theme: Theme, speed: Speed, origin: Origin) -> Self {
+        let facts = RunFacts {
+            length: session.end().since(SimTime::ZERO),
+            producers: session.scenario().config.producers.len(),
+        };
+        let mut model = Model::new(theme, facts, origin);
+        model.pace.speed = speed;
+        ask_for_series(&mut session);
+        Self { model, session }
+    }
+
+    /// Whether simulated time passes by itself.
+    pub fn is_moving(&self) -> bool {
+        self.model.life == Life::Going && self.model.pace.motion == Motion::Running
+    }
+
+    /// What a key means now.
+    pub fn meaning(&self, key: &KeyEvent) -> Option<Msg> {
+        keymap::lookup(Context::of(&self.model.layer), Some(&self.model), key)
+    }
+
+    /// Takes a message, lets the session do what it asks for, and returns what is left for the
+    /// terminal: [`Effect::Quit`], [`Effect::ToPicker`], [`Effect::Suspend`], [`Effect::Clear`].
+    pub fn apply(&mut self, msg: Msg, load: &Load) -> Vec<Effect> {
+        let mut left = Vec::new();
+        for effect in update(&mut self.model, msg) {
+            match effect {
+                Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => {
+                    left.push(effect);
+                }
+                effect => perform(self, load, effect),
+            }
+        }
+        left
+    }
+
+    /// Finds out how far things can be scrolled on a screen of this size.
+    pub fn measure(&mut self, area: Rect) {
+        draw::measure(&mut self.model, &self.session, area);
+    }
+
+    /// Draws a frame; returns where the cursor belongs, if anywhere.
+    pub fn draw(&self, buffer: &mut Buffer) -> Option<Position> {
+        draw::draw(buffer, &self.model, &self.session)
+    }
+}
+
+/// Hands an effect to the session, and its outcome to the model.
+fn perform(run: &mut Run, load: &Load, effect: Effect) {
+    let outcome = match effect {
+        Effect::Advance(elapsed) => advance(run, elapsed),
+        Effect::Step => moved(run, Duration::ZERO, |session| {
+            let _reached = session.step();
+        }),
+        Effect::StepBack => moved(run, Duration::ZERO, Session::step_back),
+        Effect::Rewind => {
+            run.session.rewind_to(SimTime::ZERO);
+            Msg::Restarted("back at the start; commands come again at their moments".to_owned())
+        }
+        Effect::Command(line) => {
+            Msg::Answered(run.session.command(&line).map_err(|problem| Trouble {
+                text: problem.message,
+                hint: problem.hint,
+            }))
+        }
+        Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
+        Effect::Restart => restart(run, load),
+        Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => return,
+    };
+    // What comes back asks for nothing more.
+    let _none = update(&mut run.model, outcome);
+}
+
+/// Lets the session go where this frame's pace leads, as far as the frame has time.
+fn advance(run: &mut Run, elapsed: Duration) -> Msg {
+    let target = run.model.pace.target(run.session.now(), elapsed);
+    moved(run, elapsed, |session| {
+        let began = Instant::now();
+        while session.advance_to(target, EVENTS_SLICE).progress == Progress::BudgetSpent {
+            if began.elapsed() >= SLICE_TIME {
+                break;
+            }
+        }
+    })
+}
+
+/// Moves the session and says where from and to.
+fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) -> Msg {
+    let from = run.session.now();
+    movement(&mut run.session);
+    let life = if run.session.is_over() {
+        Life::Over
+    } else {
+        Life::Going
+    };
+    Msg::Advanced(Advanced {
+        from,
+        to: run.session.now(),
+        elapsed,
+        life,
+    })
+}
+
+/// What the word at the end of `line` could become.
+fn complete(session: &Session, line: &str) -> Completion {
+    let offers = command::complete(line, line.len(), session.names());
+    Completion {
+        start: offers
+            .first()
+            .map_or(line.len(), |offer| offer.replace.start),
+        words: offers.into_iter().map(|offer| offer.text).collect(),
+    }
+}
+
+fn restart(run: &mut Run, load: &Load) -> Msg {
+    let name = run.session.scenario().name.clone();
+    match load(&name) {
+        Ok(scenario) => {
+            let before = std::mem::replace(&mut run.session, Session::new(Arc::new(scenario)));
+            ask_for_series(&mut run.session);
+            let same = before.scenario().text == run.session.scenario().text;
+            run.model.run = run.session.end().since(SimTime::ZERO);
+            run.model.producers = run.session.scenario().config.producers.len();
+            let what = if same {
+                "the same scenario"
+            } else {
+                "the changed scenario"
+            };
+            Msg::Restarted(format!("started over with {what}"))
+        }
+        Err(text) => Msg::NotRestarted(text),
+    }
+}
