@@ -86,13 +86,23 @@ fn draw_slot(buffer: &mut Buffer, slot: &Slot, scene: &Scene<'_>) {
     let pane = shown(scene.model, slot);
     let inside = inside(slot.outline);
     let panel = panel::read(scene, pane, inside);
-    let name = if slot.panes.len() > 1 {
+    let mut name = if slot.panes.len() > 1 {
         tabs(scene, slot, pane)
     } else {
         name(scene, pane, panel.extent(inside))
     };
-    let used = u16::try_from(name.width()).unwrap_or(u16::MAX);
-    let value = panel.value(slot.outline.width.saturating_sub(used.saturating_add(8)));
+    let mut room = value_room(slot.outline, &name);
+    if let Some(words) = producer_words(scene, pane) {
+        // The only producer's name may go where the value would not fit beside it.
+        let is_only = scene.config().producers.len() == 1;
+        let words = Span::styled(format!(" {words}"), scene.theme().styles.text.dim);
+        let left = room.saturating_sub(words.width() as u16);
+        if !is_only || panel.value(left).width() <= usize::from(left) {
+            name.push_span(words);
+            room = left;
+        }
+    }
+    let value = panel.value(room);
     (&Title {
         theme: scene.theme(),
         name,
@@ -114,16 +124,23 @@ fn name(scene: &Scene<'_>, pane: Pane, extent: Extent) -> Line<'static> {
         Span::styled(format!("{} ", pane.digit()), styles.text.accent),
         Span::styled(pane.name(), style),
     ];
-    if pane.is_of_one_producer()
-        && let Some(producer) = scene.producer()
-    {
-        let words = text::visible(&scene.producer_words(producer)).into_owned();
-        spans.push(Span::styled(format!(" {words}"), styles.text.dim));
-    }
     if scene.model.is_focused(pane) && extent.scroll_max() > 0 {
         spans.push(Span::styled(scrolled(scene, pane, extent), styles.text.dim));
     }
     Line::from(spans)
+}
+
+/// Cells that a title leaves for the value.
+fn value_room(outline: Rect, name: &Line<'_>) -> u16 {
+    const AROUND: u16 = 8;
+    let used = u16::try_from(name.width()).unwrap_or(u16::MAX);
+    outline.width.saturating_sub(used.saturating_add(AROUND))
+}
+
+/// The producer that a pane is about, if it is about one.
+fn producer_words(scene: &Scene<'_>, pane: Pane) -> Option<String> {
+    let producer = scene.producer().filter(|_| pane.is_of_one_producer())?;
+    Some(text::visible(&scene.producer_words(producer)).into_owned())
 }
 
 /// Which way there is more, for the focused pane.

@@ -172,6 +172,9 @@ impl<'a> Scene<'a> {
 
     /// A figure at the last sample, if it is sampled and had a value.
     pub fn last(&self, metric: Metric) -> Option<f64> {
-        self.session.insight().series(metric)?.last()
+        let series = self.session.insight().series(metric)?;
+        // Not `Series::last`, which walks through all buckets.
+        let bucket = series.buckets().next_back()?;
+        (!bucket.is_empty()).then_some(bucket.last)
     }
 }

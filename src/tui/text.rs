@@ -96,28 +96,43 @@ pub fn wrap(text: &str, cells: u16) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let mut line = String::new();
+        let mut used = 0;
         for word in paragraph.split_whitespace() {
-            if !line.is_empty() && width(&line) + 1 + width(word) > room {
+            let needed = width(word);
+            if used > 0 && used + 1 + needed > room {
                 lines.push(std::mem::take(&mut line));
+                used = 0;
             }
-            if !line.is_empty() {
+            if used > 0 {
                 line.push(' ');
+                used += 1;
             }
-            push_broken(&mut lines, &mut line, word, room);
+            if needed <= room {
+                line.push_str(word);
+                used += needed;
+            } else {
+                used = push_broken(&mut lines, &mut line, word, room);
+            }
         }
         lines.push(line);
     }
     lines
 }
 
-/// Appends `word` to `line`, moving full lines to `lines` when the word alone is too long.
-fn push_broken(lines: &mut Vec<String>, line: &mut String, word: &str, room: u16) {
+/// Appends a word that is too long for any line, moving full lines to `lines`; returns the cells
+/// that the last one takes. `line` is empty before.
+fn push_broken(lines: &mut Vec<String>, line: &mut String, word: &str, room: u16) -> u16 {
+    let mut used = 0;
     for c in word.chars() {
-        if width(line) + char_width(c) > room && !line.is_empty() {
+        let needed = char_width(c);
+        if used + needed > room && used > 0 {
             lines.push(std::mem::take(line));
+            used = 0;
         }
         line.push(c);
+        used += needed;
     }
+    used
 }
 
 /// Draws `text` at a place inside `area`, cut at its right edge; returns the column after it.

@@ -21,14 +21,14 @@ use crate::tui::panel::{Panel, list};
 use crate::tui::scene::Scene;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widget::table::{Column, Table};
+use crate::tui::widget::table::{Column, Table, total_cells};
 
 /// A disk that is further behind than this is in trouble.
 const BACKLOG_BAD: SimSpan = SimSpan::from_seconds(1);
 /// A producer's name takes at most this many cells.
 const NAME_CELLS: u16 = 12;
 /// A link to one broker takes this many cells.
-const LINK_CELLS: u16 = 14;
+const LINK_CELLS: u16 = 13;
 
 /// One broker.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,8 +148,8 @@ impl<'a> Cluster<'a> {
         };
         let state = match cell.connection {
             None => "idle".to_owned(),
-            Some(ConnectionState::Connecting) => "dialling".to_owned(),
-            Some(ConnectionState::CheckingApiVersions) => "greeting".to_owned(),
+            Some(ConnectionState::Connecting) => "opens".to_owned(),
+            Some(ConnectionState::CheckingApiVersions) => "greets".to_owned(),
             Some(ConnectionState::Ready) => format!("ready {}", cell.in_flight),
             Some(ConnectionState::Disconnected) => "down".to_owned(),
         };
@@ -271,16 +271,25 @@ impl Panel for Cluster<'_> {
     }
 }
 
+/// Columns of the brokers' table that fit into a width; the last one goes first.
+fn broker_columns(width: u16) -> &'static [Column] {
+    static COLUMNS: [Column; 6] = [
+        Column::words("broker", 6),
+        Column::words("state", 8),
+        Column::numbers("leaders", 7),
+        Column::numbers("requests", 8),
+        Column::numbers("disk lag", 9),
+        Column::numbers("disk takes", 10),
+    ];
+    if total_cells(&COLUMNS) <= width {
+        &COLUMNS
+    } else {
+        &COLUMNS[..5]
+    }
+}
+
 impl Widget for &Cluster<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        const COLUMNS: [Column; 6] = [
-            Column::words("broker", 6),
-            Column::words("state", 8),
-            Column::numbers("leaders", 7),
-            Column::numbers("requests", 8),
-            Column::numbers("disk lag", 9),
-            Column::numbers("disk takes", 10),
-        ];
         let first = usize::from(self.first.min(self.extent(area).scroll_max()));
         let rows: Vec<Vec<Span<'_>>> = self
             .brokers
@@ -291,7 +300,7 @@ impl Widget for &Cluster<'_> {
             .collect();
         (&Table {
             theme: self.theme,
-            columns: &COLUMNS,
+            columns: broker_columns(area.width),
             rows: &rows,
         })
             .render(area, buffer);

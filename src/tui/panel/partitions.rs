@@ -18,6 +18,8 @@ use crate::tui::theme::Theme;
 use crate::tui::widget::bar::Gauge;
 use crate::tui::widget::table::{Column, Table, total_cells};
 
+/// A queue of fewer batches is never flagged.
+const QUEUE_BATCHES_MIN: u32 = 8;
 /// From this width on, each row has a history.
 const HISTORY_WIDTH_MIN: u16 = 72;
 /// How far above the mean a figure must be to be flagged.
@@ -209,13 +211,16 @@ impl Partitions<'_> {
             styles.text.dim
         };
         let queued = row.queued_bytes as f64;
+        // A few batches are daily business, however few the others have.
+        let few = row.queued_batches < QUEUE_BATCHES_MIN;
+        let queued_mean = if few { f64::INFINITY } else { means.queued };
         let mut cells = vec![
             Span::styled(row.name.clone(), styles.text.plain),
             leader,
             Span::styled(format!("{}/{}", row.isr, row.replicas), isr_style),
             self.figure(number::short, row.records, means.records),
             self.figure(number::bytes_f64, row.bytes, means.bytes),
-            self.figure(number::bytes_f64, Some(queued), means.queued),
+            self.figure(number::bytes_f64, Some(queued), queued_mean),
         ];
         if columns > 6 {
             cells.push(Span::styled(
