@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use kdrill::kafka::hash::murmur2_partition;
-use kdrill::kafka::size::{payload_bytes, record_bytes};
+use kdrill::kafka::size::{RecordSize, payload_bytes};
 use kdrill::scenario::{self, Overrides, Scenario, Source};
 use kdrill::session::{Memory, Session};
 use kdrill::sim::time::SimTime;
@@ -63,11 +63,14 @@ fn warm(scenario: &Arc<Scenario>) -> Session {
 /// The same draws, lookups and batch bytes as a producer's load loop, and nothing else.
 fn bare_loop(records: u64) -> u64 {
     let keys: Vec<String> = (1..=5000).map(|n| format!("tenant-{n}")).collect();
-    let routes: Vec<(u32, u32)> = keys
+    let routes: Vec<(u32, RecordSize)> = keys
         .iter()
         .map(|key| {
             let payload = payload_bytes(Some(key.len() as u32), Some(100), &[]);
-            (murmur2_partition(key.as_bytes(), 12), payload)
+            (
+                murmur2_partition(key.as_bytes(), 12),
+                RecordSize::new(payload),
+            )
         })
         .collect();
     let alias: Vec<(u32, u32)> = (0..5000)
@@ -85,9 +88,9 @@ fn bare_loop(records: u64) -> u64 {
         } else {
             cell
         };
-        let (partition, payload) = routes[key];
+        let (partition, size) = routes[key];
         let place = partition as usize;
-        let bytes = record_bytes(counts[place], 3, payload);
+        let bytes = size.at(counts[place], 3);
         if written[place] + bytes > 16_384 {
             (written[place], counts[place]) = (61, 0);
             batches += 1;

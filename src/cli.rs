@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command::units;
-use crate::headless::Request;
-use crate::report::Format;
 use crate::sim::time::SimSpan;
 
 /// Rehearse Kafka producer incidents in a terminal.
@@ -123,30 +121,6 @@ pub enum FormatName {
     Junit,
     /// The sampled series as rows.
     Csv,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Text => Self::Text,
-            FormatName::Json => Self::Json,
-            FormatName::Junit => Self::Junit,
-            FormatName::Csv => Self::Csv,
-        }
-    }
-}
-
-impl From<RunArgs> for Request {
-    fn from(args: RunArgs) -> Self {
-        Self {
-            scenarios: args.scenarios,
-            seed: args.seed,
-            until: args.until,
-            set: args.set,
-            format: args.format.map(Format::from).unwrap_or_default(),
-            output: args.output,
-        }
-    }
 }
 
 fn duration(text: &str) -> Result<SimSpan, units::QuantityError> {

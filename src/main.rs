@@ -6,8 +6,9 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use kdrill::cli::{Action, Cli, RunArgs};
+use kdrill::cli::{Action, Cli, FormatName, RunArgs};
 use kdrill::headless::{self, Exit, Request, catalog, complain, select};
+use kdrill::report::Format;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -35,5 +36,21 @@ fn run(args: RunArgs) -> ExitCode {
         );
         return Exit::Usage.into();
     }
-    headless::run(&Request::from(args)).into()
+    headless::run(&request(args)).into()
+}
+
+fn request(args: RunArgs) -> Request {
+    Request {
+        scenarios: args.scenarios,
+        seed: args.seed,
+        until: args.until,
+        set: args.set,
+        format: match args.format {
+            None | Some(FormatName::Text) => Format::Text,
+            Some(FormatName::Json) => Format::Json,
+            Some(FormatName::Junit) => Format::Junit,
+            Some(FormatName::Csv) => Format::Csv,
+        },
+        output: args.output,
+    }
 }

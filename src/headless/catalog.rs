@@ -67,10 +67,11 @@ fn contents() -> String {
         }
         let _written = writeln!(
             text,
-            "  {:<24}  {} ({:.0} s)",
+            "  {:<24}  {} ({:.0} s)\n      {}",
             entry.name,
             escaped(&entry.title),
             entry.duration.as_seconds(),
+            escaped(&entry.question),
         );
     }
     text

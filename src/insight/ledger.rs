@@ -333,9 +333,10 @@ mod tests {
             let mut flows = Vec::new();
             for (batch, fate) in (0u64..).zip(&fates) {
                 let partition = (batch % 3) as u32;
+                let append = appended(partition, batch, batch * 10, batch);
                 match fate {
-                    0 => flows.extend([appended(partition, batch, batch * 10, batch), acknowledged(partition, batch)]),
-                    1 => flows.extend([appended(partition, batch, batch * 10, batch), failed(partition, batch)]),
+                    0 => flows.extend([append, acknowledged(partition, batch)]),
+                    1 => flows.extend([append, failed(partition, batch)]),
                     2 => flows.push(failed(partition, batch)),
                     _ => {}
                 }

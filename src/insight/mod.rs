@@ -40,9 +40,11 @@ use crate::sim::time::SimTime;
 use crate::sim::view::{PartitionView, ProducerView};
 use crate::sim::{Output, Simulation};
 
+pub use judge::{Judgement, Outcome};
+
 use event_log::EventLog;
 use expectation::Expectation;
-use judge::{Judge, Judgement};
+use judge::Judge;
 use latency::Latency;
 use ledger::{Account, Ledger};
 use metric::{Metric, OwnFigure};

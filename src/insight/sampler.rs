@@ -215,12 +215,7 @@ impl Made {
             Metric::Producer(_, ProducerFigure::Own(OwnFigure::TrueWaitShare)) => {
                 Self::WaitShare { before: None }
             }
-            Metric::Producer(_, ProducerFigure::Own(OwnFigure::LoopRate | OwnFigure::AckRate))
-            | Metric::Broker(_, BrokerFigure::AppendRate)
-            | Metric::Topic(_, TopicFigure::RecordsInRate | TopicFigure::BytesInRate)
-            | Metric::Partition(_, PartitionFigure::RecordsInRate | PartitionFigure::BytesInRate) => {
-                Self::PerSecond(Lookback::new(config.sample))
-            }
+            _ if is_rate(metric) => Self::PerSecond(Lookback::new(config.sample)),
             _ => Self::AsRead,
         }
     }
@@ -263,6 +258,27 @@ impl Lookback {
         let seconds = intervals as f64 * sample.as_seconds();
         let oldest = self.values.front().copied()?;
         (0 < intervals).then(|| (value - oldest) / seconds)
+    }
+}
+
+/// Whether a figure is the increase of a counter per second.
+const fn is_rate(metric: Metric) -> bool {
+    match metric {
+        Metric::Producer(_, ProducerFigure::Own(figure)) => {
+            matches!(figure, OwnFigure::LoopRate | OwnFigure::AckRate)
+        }
+        Metric::Broker(_, figure) => matches!(figure, BrokerFigure::AppendRate),
+        Metric::Topic(_, figure) => {
+            matches!(
+                figure,
+                TopicFigure::RecordsInRate | TopicFigure::BytesInRate
+            )
+        }
+        Metric::Partition(_, figure) => {
+            use PartitionFigure::{BytesInRate, RecordsInRate};
+            matches!(figure, RecordsInRate | BytesInRate)
+        }
+        _ => false,
     }
 }
 

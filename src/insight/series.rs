@@ -376,7 +376,11 @@ mod tests {
         }
 
         #[test]
-        fn any_window_can_be_drawn(from in 0u64..u64::MAX, width in 0u64..u64::MAX, columns in 0usize..50) {
+        fn any_window_can_be_drawn(
+            from in 0u64..u64::MAX,
+            width in 0u64..u64::MAX,
+            columns in 0usize..50,
+        ) {
             let series = series(16, (0..100).map(|n| Some(f64::from(n))));
             let from = SimTime::from_nanos(from);
             let drawn = series.columns(from, from + SimSpan::from_nanos(width), columns);

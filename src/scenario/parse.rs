@@ -136,7 +136,8 @@ pub(crate) fn question(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.trim().strip_prefix('#'));
     lines
         .map(str::trim)
-        .filter(|line| !line.is_empty())
+        .skip_while(|line| line.is_empty())
+        .take_while(|line| !line.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
 }

@@ -349,7 +349,7 @@ pub enum Limit {
 /// One batch's normal way through the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flow {
-    /// A leader appended a batch, or recognised a duplicate of it.
+    /// A leader appended a batch. A duplicate that it recognises is not appended.
     Appended(Appended),
     /// A client completed a batch successfully: its callbacks ran.
     Acknowledged(Acknowledged),

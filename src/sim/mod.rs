@@ -12,6 +12,8 @@
 )]
 #![deny(clippy::iter_over_hash_type)]
 
+#[cfg(test)]
+mod anchors;
 mod cluster;
 pub mod command;
 pub mod config;

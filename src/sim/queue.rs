@@ -139,7 +139,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_come_out_sorted_and_none_is_lost(times in prop::collection::vec((0_u64..50, 0_u32..4), 0..200)) {
+        fn events_come_out_sorted_and_none_is_lost(
+            times in prop::collection::vec((0_u64..50, 0_u32..4), 0..200),
+        ) {
             let mut queue = EventQueue::new(4);
             for (i, (at, rank)) in times.iter().enumerate() {
                 queue.push(SimTime::from_nanos(*at), Rank(*rank), i);

@@ -21,7 +21,7 @@ pub struct RequestId {
 
 /// Which API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
+pub enum ApiKey {
     /// First on every connection.
     ApiVersions,
     /// Topics and brokers.
@@ -40,7 +40,7 @@ pub struct Request {
     /// To whom.
     pub broker: BrokerIndex,
     /// Which API.
-    pub api: Api,
+    pub api: ApiKey,
     /// Bytes of the request on the wire.
     pub bytes: u32,
     /// Produce: bytes of a response to all its batches.
@@ -111,7 +111,7 @@ impl Requests {
         &mut self,
         channel: Channel,
         broker: BrokerIndex,
-        api: Api,
+        api: ApiKey,
         now: SimTime,
     ) -> RequestId {
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
@@ -178,7 +178,7 @@ impl Requests {
         self.slots.push(Request {
             channel: nobody,
             broker: BrokerIndex(0),
-            api: Api::Produce,
+            api: ApiKey::Produce,
             bytes: 0,
             response_bytes: 0,
             sent: SimTime::ZERO,

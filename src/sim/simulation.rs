@@ -93,8 +93,9 @@ impl Simulation {
             commands: Vec::new(),
             barriers: Vec::new(),
             ending: Ending::Ahead,
-            config: config.clone(),
+            config,
         };
+        let config = Arc::clone(&simulation.config);
         for (at, command) in &config.timeline {
             simulation.enqueue(*at, command.clone());
         }

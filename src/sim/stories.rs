@@ -436,7 +436,7 @@ fn facts_of(config: &Config, cuts: &[u64]) -> (Vec<crate::sim::fact::Stamped>, u
     let mut cuts = cuts.to_vec();
     cuts.sort_unstable();
     for cut in cuts {
-        run.to_nanos(cut * 1000);
+        run.until_nanos(cut * 1000);
     }
     run.to(30_000);
     (run.facts.clone(), run.simulation.digest())

@@ -136,11 +136,11 @@ impl Run {
 
     /// Goes on to a moment.
     pub fn to(&mut self, millis: u64) -> &mut Self {
-        self.to_nanos(millis * 1_000_000)
+        self.until_nanos(millis * 1_000_000)
     }
 
     /// Goes on to a moment.
-    pub fn to_nanos(&mut self, nanos: u64) -> &mut Self {
+    pub fn until_nanos(&mut self, nanos: u64) -> &mut Self {
         let _ = self
             .simulation
             .advance_to(SimTime::from_nanos(nanos), u64::MAX);

@@ -1,4 +1,5 @@
-//! How simulated time follows real time. Pure arithmetic: elapsed time comes in, a target comes out.
+//! How simulated time follows real time. Pure arithmetic: elapsed time comes in, a target comes
+//! out.
 //!
 //! There is no debt: when the engine cannot keep up with the speed that was asked for, the next
 //! frame starts from where it got to, and the header shows the speed that was reached.
@@ -48,7 +49,8 @@ impl Speed {
         }
     }
 
-    /// The nearest speed to a factor that a person asked for; beyond the fastest it is [`Self::Max`].
+    /// The nearest speed to a factor that a person asked for; beyond the fastest it is
+    /// [`Self::Max`].
     pub fn nearest(factor: f64) -> Self {
         let mut best = Self::Power(SLOWEST);
         for power in SLOWEST..=FASTEST {

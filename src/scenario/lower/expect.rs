@@ -5,6 +5,7 @@ use crate::command::units::show_duration;
 use crate::insight::expectation::{
     Bound, Check, EventCheck, EventKind, Expectation, Harm, MetricCheck, Reduce, Window,
 };
+use crate::insight::kind::FactKind;
 use crate::kafka::exception::ExceptionClass;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
@@ -14,36 +15,6 @@ use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::{World, metric};
-
-/// Names of the kinds of [`crate::sim::fact::Fact`], as the event pane shows them.
-pub(crate) const FACTS: &[&str] = &[
-    "command-applied",
-    "command-refused",
-    "pool-exhausted",
-    "thread-blocked",
-    "thread-unblocked",
-    "record-refused",
-    "batch-failed",
-    "batch-retried",
-    "batch-split",
-    "load-throttled",
-    "call-returned",
-    "application-exited",
-    "client-started",
-    "client-closed",
-    "connected",
-    "disconnected",
-    "metadata-updated",
-    "rebootstrapped",
-    "producer-id-assigned",
-    "broker-changed",
-    "leader-changed",
-    "isr-changed",
-    "records-truncated",
-    "link-changed",
-    "limit-reached",
-    "ended",
-];
 
 /// What each form of an expectation is made of, besides `name`.
 const FORMS: [(&str, &[&str]); 4] = [
@@ -275,16 +246,20 @@ fn event(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<Event
     if let Some(class) = ExceptionClass::from_name(name) {
         return Some(EventKind::Exception(class));
     }
-    if FACTS.contains(&name) {
+    let facts = FactKind::ALL.iter().map(|kind| kind.name());
+    if FactKind::from_name(name).is_some() {
         return Some(EventKind::Fact(name.to_owned()));
     }
     let classes = ExceptionClass::ALL.iter().map(|class| class.simple_name());
-    let near = nearest(name, FACTS.iter().copied().chain(classes));
+    let near = nearest(name, facts.clone().chain(classes));
     let problem = Problem::new(format!("there is no event `{name}`"));
     let problem = problem.at(fields.place_of("event"), "no exception, no kind of event");
     world.problem(match near {
         Some(_) => problem.maybe(near),
-        None => problem.hint(format!("kinds of events are {}", FACTS.join(", "))),
+        None => problem.hint(format!(
+            "kinds of events are {}",
+            facts.collect::<Vec<_>>().join(", ")
+        )),
     });
     None
 }

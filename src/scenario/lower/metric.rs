@@ -13,9 +13,10 @@ pub(super) fn check(written: &str, place: Place, config: &Config) -> Result<(), 
         return Err(Problem::new(title).at(place, ""));
     }
     path::check(written, config).map_err(|problem| {
-        let shown = problem.nearest.as_deref();
-        Problem::new(problem.message.clone())
+        // Code stands between backticks in every message of a scenario.
+        let title = problem.message.replace('\'', "`");
+        Problem::new(title)
             .at(place, "")
-            .maybe(shown)
+            .maybe(problem.nearest.as_deref())
     })
 }

@@ -15,9 +15,6 @@ mod timeline;
 mod topic;
 mod values;
 
-#[cfg(test)]
-pub(crate) use expect::FACTS;
-
 use crate::command::Names;
 use crate::insight::expectation::Expectation;
 use crate::kafka::version::KafkaVersion;

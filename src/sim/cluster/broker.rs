@@ -141,11 +141,10 @@ impl Broker {
     pub fn state(&self, is_unfenced: Fencing) -> BrokerState {
         match (self.process, is_unfenced) {
             (Process::Down, Fencing::Unfenced) => BrokerState::Dead,
-            (Process::Down, Fencing::Fenced) => BrokerState::Fenced,
             (Process::Paused, _) => BrokerState::Paused,
             (Process::ShuttingDown, _) => BrokerState::ShuttingDown,
             (Process::Starting, _) => BrokerState::Starting,
-            (Process::Up, Fencing::Fenced) => BrokerState::Fenced,
+            (Process::Up | Process::Down, Fencing::Fenced) => BrokerState::Fenced,
             (Process::Up, Fencing::Unfenced) => BrokerState::Running,
         }
     }

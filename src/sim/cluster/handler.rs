@@ -17,7 +17,7 @@ use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
-use crate::sim::request::{Api, Part, RequestId};
+use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::time::SimSpan;
 
 /// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
@@ -89,7 +89,7 @@ impl Cluster {
         let broker = &mut self.brokers[at.index()];
         let mut done = ctx.now + broker.request_time + broker.slowed_by;
         let request = ctx.requests.get(id);
-        if request.api == Api::Produce {
+        if request.api == ApiKey::Produce {
             let bytes: u64 = request
                 .parts
                 .iter()
@@ -124,14 +124,14 @@ impl Cluster {
             return;
         }
         match ctx.requests.get(id).api {
-            Api::ApiVersions => self.answer(ctx, at, id, API_VERSIONS_RESPONSE_BYTES),
-            Api::Metadata => self.answer_metadata(ctx, at, id),
-            Api::InitProducerId => {
+            ApiKey::ApiVersions => self.answer(ctx, at, id, API_VERSIONS_RESPONSE_BYTES),
+            ApiKey::Metadata => self.answer_metadata(ctx, at, id),
+            ApiKey::InitProducerId => {
                 let producer_id = self.controller.next_producer_id(at);
                 ctx.requests.get_mut(id).producer_id = (producer_id, 0);
                 self.answer(ctx, at, id, PRODUCER_ID_RESPONSE_BYTES);
             }
-            Api::Produce => self.handle_produce(ctx, at, id),
+            ApiKey::Produce => self.handle_produce(ctx, at, id),
         }
     }
 
@@ -337,7 +337,7 @@ impl Cluster {
             (request.channel, request.api)
         };
         let broker = &mut self.brokers[at.index()];
-        let wants_swallow = broker.swallow > 0 && api == Api::Produce;
+        let wants_swallow = broker.swallow > 0 && api == ApiKey::Produce;
         let Some(connection) = broker.connection(channel) else {
             broker.requests -= 1;
             ctx.requests.release(id);
@@ -355,7 +355,7 @@ impl Cluster {
         } else {
             send(ctx, at, Message::Response(id), bytes);
         }
-        self.brokers[at.index()].produce_requests += u64::from(api == Api::Produce);
+        self.brokers[at.index()].produce_requests += u64::from(api == ApiKey::Produce);
         self.unmute(ctx, at, channel);
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::kafka::size::record_bytes;
+use crate::kafka::size::{RecordSize, record_bytes};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 use crate::sim::producer::batch::{Batch, BatchId, Batches, Stage};
 use crate::sim::time::SimTime;
@@ -117,21 +117,25 @@ pub enum Urgency {
 impl Accumulator {
     /// Appends to the open batch if there is one with room. The batch is not closed if there is
     /// not: [`Accumulator::try_append`] does that.
-    #[inline]
-    pub fn append_to_open(&mut self, queue: u32, payload: u32, now: SimTime) -> Room {
+    #[expect(
+        clippy::inline_always,
+        reason = "the load loop is this, once for each record"
+    )]
+    #[inline(always)]
+    pub fn append_to_open(&mut self, queue: u32, record: RecordSize, now: SimTime) -> Room {
         let queue = &mut self.queues[queue as usize];
         let Some(open) = queue.open else {
             return Room::None;
         };
         let batch = self.batches.get_mut(open);
         let delta = now.as_millis() - batch.created_ms;
-        let written = batch.written + record_bytes(batch.records, delta as i64, payload);
+        let written = batch.written + record.at(batch.records, delta as i64);
         if written > batch.limit {
             return Room::None;
         }
         batch.written = written;
         batch.records += 1;
-        batch.payload_max = batch.payload_max.max(payload);
+        batch.payload_max = batch.payload_max.max(record.payload);
         queue.next_ordinal += 1;
         if written == batch.limit {
             Room::Filled
@@ -145,7 +149,7 @@ impl Accumulator {
     pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
         let open = self.queues[queue as usize].open?;
         let before = self.batches.get(open).written;
-        if self.append_to_open(queue, payload, now) == Room::None {
+        if self.append_to_open(queue, RecordSize::new(payload), now) == Room::None {
             self.close_open(queue);
             return None;
         }
@@ -186,7 +190,6 @@ impl Accumulator {
 
     /// Whether a queue's head may be sent (`batchReady`).
     pub fn readiness(
-        &self,
         queue: &Queue,
         head: &Batch,
         (linger_ms, urgency): (u64, Urgency),

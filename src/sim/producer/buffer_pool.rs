@@ -228,7 +228,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_are_never_made_or_lost(steps in prop::collection::vec((0_u8..3, 1_u64..400), 1..200)) {
+        fn bytes_are_never_made_or_lost(
+            steps in prop::collection::vec((0_u8..3, 1_u64..400), 1..200),
+        ) {
             let mut pool = BufferPool::new(1000, 100);
             let (mut held, mut thread) = (Vec::new(), 0);
             for (step, size) in steps {

@@ -24,6 +24,7 @@ use crate::sim::time::SimTime;
 
 /// A Java client, from construction to `close()` or the end of its process.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "`client.id` is Kafka's own name")]
 pub struct Client {
     pub(super) me: ProducerIndex,
     pub(super) rank: Rank,

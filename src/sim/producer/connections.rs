@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use crate::sim::fact::Node;
 use crate::sim::ids::BrokerIndex;
-use crate::sim::request::{Api, RequestId};
+use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
 
@@ -57,7 +57,7 @@ pub struct InFlight {
     /// Which.
     pub request: RequestId,
     /// Which API.
-    pub api: Api,
+    pub api: ApiKey,
     /// When it was sent.
     pub sent: SimTime,
 }
@@ -121,7 +121,7 @@ impl Connections {
     }
 
     /// The connection to a bootstrap address.
-    pub fn bootstrap_slot(&self, broker: BrokerIndex) -> Slot {
+    pub fn bootstrap_slot(broker: BrokerIndex) -> Slot {
         broker.0
     }
 

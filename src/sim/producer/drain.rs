@@ -13,7 +13,7 @@ use crate::sim::producer::batch::{Batch, BatchId};
 use crate::sim::producer::client::Client;
 use crate::sim::producer::idempotence::Gate;
 use crate::sim::producer::metrics::Drained;
-use crate::sim::request::{Api, Part, RequestId};
+use crate::sim::request::{ApiKey, Part, RequestId};
 
 /// Whether a partition's head goes along.
 enum Pick {
@@ -102,7 +102,7 @@ impl Client {
 
     fn send_request(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex, batches: &[BatchId]) {
         let slot = self.connections.slot_of(broker);
-        let id = self.open_request(ctx, slot, Api::Produce);
+        let id = self.open_request(ctx, slot, ApiKey::Produce);
         let mutes = self.settings.max_in_flight == 1;
         let request = ctx.requests.get_mut(id);
         request.acks = self.settings.acks.code() as i8;

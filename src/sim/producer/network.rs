@@ -12,7 +12,7 @@ use crate::sim::network::{Lane, Way};
 use crate::sim::producer::client::{Client, Closing, Woken};
 use crate::sim::producer::connections::{InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
-use crate::sim::request::{Api, RequestId};
+use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
 
@@ -59,7 +59,7 @@ impl Client {
         &mut self,
         ctx: &mut Context<'_>,
         slot: Slot,
-        api: Api,
+        api: ApiKey,
     ) -> RequestId {
         let generation = self.connections.get(slot).generation;
         let channel = Channel {
@@ -120,7 +120,7 @@ impl Client {
             return;
         }
         self.connections.get_mut(slot).state = ConnectionState::CheckingApiVersions;
-        let id = self.open_request(ctx, slot, Api::ApiVersions);
+        let id = self.open_request(ctx, slot, ApiKey::ApiVersions);
         let bytes = api_versions_request_bytes(self.client_id.len() as u32);
         self.transmit(ctx, slot, id, bytes);
     }
@@ -193,10 +193,10 @@ impl Client {
 
     fn give_up_request(&mut self, ctx: &mut Context<'_>, sent: InFlight, error: ErrorCode) {
         match sent.api {
-            Api::Produce => self.lose_produce(ctx, sent.request, error),
-            Api::Metadata => self.fail_metadata_update(ctx),
-            Api::InitProducerId => self.idempotence.state = ProducerIdState::Wanted,
-            Api::ApiVersions => {}
+            ApiKey::Produce => self.lose_produce(ctx, sent.request, error),
+            ApiKey::Metadata => self.fail_metadata_update(ctx),
+            ApiKey::InitProducerId => self.idempotence.state = ProducerIdState::Wanted,
+            ApiKey::ApiVersions => {}
         }
         ctx.requests.release(sent.request);
     }
@@ -278,7 +278,7 @@ impl Client {
             .iter()
             .map(|t| ctx.config.topics[t.index()].name.len() as u32)
             .collect();
-        let id = self.open_request(ctx, slot, Api::Metadata);
+        let id = self.open_request(ctx, slot, ApiKey::Metadata);
         ctx.requests.get_mut(id).topics.extend(topics);
         let bytes = metadata_request_bytes(self.client_id.len() as u32, &name_bytes);
         self.transmit(ctx, slot, id, bytes);
@@ -298,7 +298,7 @@ impl Client {
             .usable(self.settings.max_in_flight, ctx.now)
         {
             Usable::Now => {
-                let id = self.open_request(ctx, slot, Api::InitProducerId);
+                let id = self.open_request(ctx, slot, ApiKey::InitProducerId);
                 let client_id_bytes = self.client_id.len() as u32;
                 let bytes = init_producer_id_request_bytes(client_id_bytes, None);
                 self.transmit(ctx, slot, id, bytes);
@@ -348,11 +348,14 @@ impl Client {
                 }
             }
         }
-        match (fewest, connecting, oldest) {
-            (Some((_, slot)), _, _) => LeastLoaded::Node(slot),
-            (None, true, _) => LeastLoaded::Wait,
-            (None, false, Some((_, slot))) => LeastLoaded::Node(slot),
-            (None, false, None) => LeastLoaded::Nobody,
+        let is_waiting = fewest.is_none() && connecting;
+        let found = fewest
+            .map(|(_, slot)| slot)
+            .or(oldest.map(|(_, slot)| slot));
+        match found {
+            _ if is_waiting => LeastLoaded::Wait,
+            Some(slot) => LeastLoaded::Node(slot),
+            None => LeastLoaded::Nobody,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::sim::producer::client::{Client, Woken};
 use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::metadata::News;
-use crate::sim::request::{Api, Part, RequestId};
+use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::view::ConnectionState;
 
 /// A response to a produce request of one partition, with its frame: what byte counters take any
@@ -43,10 +43,10 @@ impl Client {
         self.metrics
             .response_received(channel.slot as usize, RESPONSE_BYTES, now_ms);
         match api {
-            Api::ApiVersions => self.on_ready(ctx, channel.slot),
-            Api::Metadata => self.on_metadata(ctx, id),
-            Api::InitProducerId => self.on_producer_id(ctx, id),
-            Api::Produce => {
+            ApiKey::ApiVersions => self.on_ready(ctx, channel.slot),
+            ApiKey::Metadata => self.on_metadata(ctx, id),
+            ApiKey::InitProducerId => self.on_producer_id(ctx, id),
+            ApiKey::Produce => {
                 let latency_ms =
                     sent.map_or(0, |sent| now_ms.saturating_sub(sent.sent.as_millis()));
                 self.metrics

@@ -9,7 +9,7 @@ use crate::sim::config::BROKERS_MAX;
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
-use crate::sim::producer::accumulator::Readiness;
+use crate::sim::producer::accumulator::{Accumulator, Readiness};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Usable;
 use crate::sim::producer::partitioner::PartitionLoad;
@@ -118,7 +118,7 @@ impl Client {
                 continue;
             }
             let head = self.accumulator.batches.get(head);
-            match self.accumulator.readiness(queue, head, urgency, now_ms) {
+            match Accumulator::readiness(queue, head, urgency, now_ms) {
                 Readiness::Ready => look.ready.insert(leader),
                 Readiness::NotBefore(at) => {
                     look.next_ms = Some(look.next_ms.map_or(at, |next| next.min(at)));

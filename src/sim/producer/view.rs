@@ -9,6 +9,7 @@ use crate::sim::producer::Producer;
 use crate::sim::producer::application::{Application, Thread, Waiting};
 use crate::sim::producer::batch::Stage;
 use crate::sim::producer::client::Client;
+use crate::sim::producer::connections::Connections;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::time::SimTime;
 use crate::sim::view::{
@@ -98,7 +99,7 @@ impl Producer {
     pub fn node_metric(&self, node: Node, metric: ProducerNodeMetric, now: SimTime) -> Option<f64> {
         let client = self.client.as_ref()?;
         let slot = match node {
-            Node::Bootstrap(broker) => client.connections.bootstrap_slot(broker),
+            Node::Bootstrap(broker) => Connections::bootstrap_slot(broker),
             Node::Broker(broker) => client.connections.slot_of(broker),
         };
         client

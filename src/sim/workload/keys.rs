@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::kafka::hash::{murmur2, to_positive};
-use crate::kafka::size::payload_bytes;
+use crate::kafka::size::{RecordSize, payload_bytes};
 use crate::sim::config::{KeyChoice, KeyConfig};
 use crate::sim::rng::Stream;
 
@@ -34,8 +34,8 @@ struct Cell {
 pub struct Target {
     /// `toPositive(murmur2(key))`, modulo the partitions of the table.
     pub partition: u32,
-    /// Key and value of the load's one size, in bytes; of use for loads of one size only.
-    pub payload: u32,
+    /// Key and value of the load's one size; of use for loads of one size only.
+    pub size: RecordSize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,10 @@ impl KeyTable {
             Cell {
                 threshold,
                 other,
-                target: Target { partition, payload },
+                target: Target {
+                    partition,
+                    size: RecordSize::new(payload),
+                },
                 hash,
                 length,
             }
@@ -82,7 +85,7 @@ impl KeyTable {
         Self {
             payload_max: cells
                 .iter()
-                .map(|cell| cell.target.payload)
+                .map(|cell| cell.target.size.payload)
                 .max()
                 .unwrap_or(0),
             cells,

@@ -143,7 +143,7 @@ impl Application {
                     thread.next_at = producer
                         .script
                         .first()
-                        .map_or(SimTime::NEVER, |s| start.max(s.at))
+                        .map_or(SimTime::NEVER, |s| start.max(s.at));
                 }
             }
         }

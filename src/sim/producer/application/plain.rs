@@ -40,23 +40,24 @@ impl Application {
         client
             .metadata
             .touch(load.config.topic, ctx.now.as_millis());
+        let topic = load.config.topic;
+        // Out of its place for the length of the loop, which does not look there.
+        let queues = std::mem::take(&mut client.metadata.topic_mut(topic).queues);
         let step = load.step(ctx.now);
         let mut limit = limit.min(step.until);
         let mut sent = 0;
         let mut stopped = None;
         while sent < left {
             let (key, target) = thread.keys.draw_target();
-            let queue = client.metadata.topic(load.config.topic).queues[target.partition as usize];
+            let queue = queues[target.partition as usize];
             let now = thread.next_at;
-            let mut room = client
-                .accumulator
-                .append_to_open(queue, target.payload, now);
+            let mut room = client.accumulator.append_to_open(queue, target.size, now);
             if room == Room::None {
-                room = client.open_at_once(queue, target.payload, now);
+                room = client.open_at_once(queue, target.size.payload, now);
                 limit = limit.min(client.wake_at);
             }
             if room == Room::None {
-                stopped = Some((key, target.payload));
+                stopped = Some((key, target.size.payload));
                 break;
             }
             sent += 1;
@@ -72,6 +73,7 @@ impl Application {
                 break;
             }
         }
+        client.metadata.topic_mut(topic).queues = queues;
         client.counts.sent += sent;
         load.begun += sent;
         if thread.next_at > step.until {
