@@ -155,6 +155,23 @@ fn signals_give_the_terminal_back_and_tell_in_the_exit_code() {
 }
 
 #[test]
+fn a_key_that_comes_with_a_resize_is_not_lost() {
+    let mut pty = Pty::run(&["full-buffer"]);
+    pty.wait_for_dashboard();
+    for (rows, cols) in [(0, 0), (24, 80), (1, 1), (60, 200), (36, 120)] {
+        let size = PtySize {
+            rows,
+            cols,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        pty.master.resize(size).expect("a terminal can be resized");
+    }
+    pty.press(b"q");
+    pty.assert_given_back(0);
+}
+
+#[test]
 fn ctrl_z_lends_the_terminal_until_the_process_is_continued() {
     let mut pty = Pty::run(&["full-buffer"]);
     pty.wait_for_dashboard();

@@ -93,14 +93,18 @@ fn draw_slot(buffer: &mut Buffer, slot: &Slot, scene: &Scene<'_>) {
         name(scene, pane, panel.extent(inside))
     };
     let mut room = value_room(slot.outline, &name);
-    for words in producer_words(scene, pane) {
-        let words = Span::styled(format!(" {words}"), scene.theme().styles.text.dim);
-        let left = room.saturating_sub(words.width() as u16);
-        if panel.value(left).width() <= usize::from(left) {
-            name.push_span(words);
-            room = left;
-            break;
-        }
+    let words = producer_words(scene, pane);
+    let fits = |words: &&String| {
+        let left = room.saturating_sub(text::width(words) + 1);
+        panel.value(left).width() <= usize::from(left)
+    };
+    // Among several producers, which one it is matters more than the value.
+    let is_one_of_several = scene.config().producers.len() > 1;
+    let last_resort = words.last().filter(|_| is_one_of_several);
+    if let Some(words) = words.iter().find(fits).or(last_resort) {
+        let style = scene.theme().styles.text.dim;
+        name.push_span(Span::styled(format!(" {words}"), style));
+        room = room.saturating_sub(text::width(words) + 1);
     }
     let value = panel.value(room);
     (&Title {
