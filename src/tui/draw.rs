@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
+use crate::insight::names;
 use crate::session::Session;
 use crate::tui::glyph;
 use crate::tui::layout::{self, Dashboard, Slot, centered};
@@ -92,14 +93,13 @@ fn draw_slot(buffer: &mut Buffer, slot: &Slot, scene: &Scene<'_>) {
         name(scene, pane, panel.extent(inside))
     };
     let mut room = value_room(slot.outline, &name);
-    if let Some(words) = producer_words(scene, pane) {
-        // The only producer's name may go where the value would not fit beside it.
-        let is_only = scene.config().producers.len() == 1;
+    for words in producer_words(scene, pane) {
         let words = Span::styled(format!(" {words}"), scene.theme().styles.text.dim);
         let left = room.saturating_sub(words.width() as u16);
-        if !is_only || panel.value(left).width() <= usize::from(left) {
+        if panel.value(left).width() <= usize::from(left) {
             name.push_span(words);
             room = left;
+            break;
         }
     }
     let value = panel.value(room);
@@ -137,10 +137,16 @@ fn value_room(outline: Rect, name: &Line<'_>) -> u16 {
     outline.width.saturating_sub(used.saturating_add(AROUND))
 }
 
-/// The producer that a pane is about, if it is about one.
-fn producer_words(scene: &Scene<'_>, pane: Pane) -> Option<String> {
-    let producer = scene.producer().filter(|_| pane.is_of_one_producer())?;
-    Some(text::visible(&scene.producer_words(producer)).into_owned())
+/// The producer that a pane is about, in full and then short: what fits beside the value is taken.
+fn producer_words(scene: &Scene<'_>, pane: Pane) -> Vec<String> {
+    let Some(producer) = scene.producer().filter(|_| pane.is_of_one_producer()) else {
+        return Vec::new();
+    };
+    let name = names::producer(scene.config(), producer);
+    [scene.producer_words(producer).as_str(), name]
+        .into_iter()
+        .map(|words| text::visible(words).into_owned())
+        .collect()
 }
 
 /// Which way there is more, for the focused pane.

@@ -22,7 +22,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         | Msg::Slower
         | Msg::Faster
         | Msg::RealTime => set_pace(model, &msg),
-        Msg::ToStart => vec![Effect::Rewind],
+        Msg::ToStart => {
+            model.life = Life::Going;
+            model.pace.motion = Motion::Paused;
+            vec![Effect::Rewind]
+        }
         Msg::ToEnd => {
             set_speed(model, Speed::Max);
             model.pace.motion = Motion::Running;

@@ -195,15 +195,15 @@ impl<'a> Ledger<'a> {
 
     fn by_producer(&self, area: Rect, buffer: &mut Buffer) {
         const COLUMNS: [Column; 9] = [
-            Column::words("producer", 20),
-            Column::numbers("sent", 13),
-            Column::numbers("acknowledged", 13),
-            Column::numbers("under way", 11),
-            Column::numbers("failed", 11),
-            Column::numbers("refused", 11),
-            Column::numbers("lost acked", 11),
-            Column::numbers("duplicated", 11),
-            Column::numbers("reordered", 11),
+            Column::words("producer", 16),
+            Column::numbers("sent", 12),
+            Column::numbers("acknowledged", 12),
+            Column::numbers("under way", 10),
+            Column::numbers("failed", 10),
+            Column::numbers("refused", 10),
+            Column::numbers("lost acked", 10),
+            Column::numbers("duplicated", 10),
+            Column::numbers("reordered", 10),
         ];
         let styles = self.theme.styles;
         let figure = |value: u64, style: Style| {

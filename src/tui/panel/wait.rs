@@ -4,6 +4,8 @@
 //! thread is blocked for good, and then jumps. The truth is the share of the threads' time that
 //! went into waiting, as it passes. The two are told apart by shape: a line, and an area.
 
+mod threads;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -18,7 +20,8 @@ use crate::sim::view::{ProducerView, ThreadState};
 use crate::tui::layout::below;
 use crate::tui::model::Extent;
 use crate::tui::number;
-use crate::tui::panel::{Panel, whole};
+use crate::tui::pane::Pane;
+use crate::tui::panel::{Panel, list, whole};
 use crate::tui::scene::Scene;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -52,6 +55,9 @@ pub struct Wait<'a> {
     pub metric_history: Vec<Option<Sample>>,
     /// The truth over the window, likewise.
     pub truth_history: Vec<Option<Sample>>,
+    /// What each application thread does, where the pane has the whole screen.
+    pub threads: Vec<Line<'static>>,
+    first: u16,
 }
 
 /// A thread in `BufferPool.allocate`.
@@ -134,6 +140,11 @@ impl<'a> Wait<'a> {
             faults: &scene.faults,
             metric_history: samples(METRIC),
             truth_history: samples(TRUTH),
+            threads: match producer {
+                Some(producer) if scene.is_expanded() => threads::lines(scene, producer),
+                _ => Vec::new(),
+            },
+            first: scene.model.scroll[Pane::Wait.index()],
         }
     }
 }
@@ -164,7 +175,13 @@ impl Panel for Wait<'_> {
     }
 
     fn extent(&self, area: Rect) -> Extent {
-        whole(area)
+        if self.threads.is_empty() {
+            return whole(area);
+        }
+        list(
+            self.threads.len(),
+            threads_height(area, self.threads.len()).saturating_sub(1),
+        )
     }
 
     fn draw(&self, area: Rect, buffer: &mut Buffer) {
@@ -255,11 +272,26 @@ impl Wait<'_> {
     }
 }
 
+/// Lines at the bottom for threads, where the pane has the whole screen.
+fn threads_height(area: Rect, threads: usize) -> u16 {
+    let wanted = u16::try_from(threads).unwrap_or(u16::MAX).saturating_add(1);
+    wanted.min(area.height / 3)
+}
+
 impl Widget for &Wait<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
-        let area = area.intersection(buffer.area);
+        let mut area = area.intersection(buffer.area);
         if area.is_empty() {
             return;
+        }
+        if !self.threads.is_empty() {
+            let height = threads_height(area, self.threads.len());
+            let first = self.first.min(self.extent(area).scroll_max());
+            let room = below(area, area.height - height);
+            area.height -= height;
+            for (row, line) in (1..height).zip(self.threads.iter().skip(usize::from(first))) {
+                text::put_line(buffer, room, row, line);
+            }
         }
         let styles = self.theme.styles;
         let (line_key, area_key) = if self.theme.glyphs.braille {

@@ -40,6 +40,15 @@ impl Fill<'_> {
         Span::styled(text.into(), self.theme.styles.text.plain)
     }
 
+    /// `1 batch`, `2,048 batches`
+    fn counted(&self, count: u64, one: &str, several: &str) -> Vec<Span<'static>> {
+        let word = if count == 1 { one } else { several };
+        vec![
+            self.plain(number::count(count)),
+            self.dim(format!(" {word}")),
+        ]
+    }
+
     /// What each glyph of the bar stands for, and how much that is.
     fn legend(&self, width: u16) -> Vec<Line<'static>> {
         let styles = self.theme.styles;
@@ -95,11 +104,9 @@ impl Fill<'_> {
     /// Batches, records, age, and threads where nothing else has room for them.
     fn contents(&self, width: u16, threads: Option<Span<'static>>) -> Line<'static> {
         let dot = format!(" {} ", self.theme.glyphs.dot);
-        let batches = number::count(u64::from(self.buffer.batches));
-        let mut items = vec![vec![self.plain(batches), self.dim(" batches")]];
+        let mut items = vec![self.counted(u64::from(self.buffer.batches), "batch", "batches")];
         if width >= ROOMY {
-            let records = number::count(self.buffer.records);
-            items.push(vec![self.plain(records), self.dim(" records")]);
+            items.push(self.counted(self.buffer.records, "record", "records"));
         }
         if let Some(age) = self.buffer.oldest_batch_age {
             items.push(vec![self.plain(number::span(age)), self.dim(" old")]);
