@@ -70,7 +70,7 @@ pub fn run(session: Session, options: Options) -> io::Result<Exit> {
 /// Shows the library and runs what is picked, until somebody leaves.
 pub fn run_picker(options: Options) -> io::Result<Exit> {
     let picker = Picker::new(options.theme);
-    block_on(Stage::Pick(picker), options)
+    block_on(Stage::Pick(Box::new(picker)), options)
 }
 
 fn block_on(stage: Stage, options: Options) -> io::Result<Exit> {
@@ -94,7 +94,7 @@ fn block_on(stage: Stage, options: Options) -> io::Result<Exit> {
 /// What is on the screen.
 enum Stage {
     /// The list of scenarios.
-    Pick(Picker),
+    Pick(Box<Picker>),
     /// A run.
     Run(Box<Run>),
 }
@@ -258,7 +258,7 @@ impl App {
         if let Stage::Run(run) = &self.stage {
             picker.select(&run.session.scenario().name);
         }
-        self.stage = Stage::Pick(picker);
+        self.stage = Stage::Pick(Box::new(picker));
     }
 
     fn draw_if_due(&mut self) -> io::Result<()> {

@@ -72,6 +72,10 @@ fn outlook(scene: &Scene<'_>, producer: ProducerIndex, buffer: &BufferView) -> O
     let Some(settings) = scene.settings(producer) else {
         return Outlook::Steady;
     };
+    if buffer.total_bytes == 0 {
+        // No client: the process has not started, or is gone.
+        return Outlook::Steady;
+    }
     // A full pool breathes: a response frees some batches, and the next records take them again.
     let waited = scene.recent(Metric::own(producer, OwnFigure::TrueWaitShare), BREATH);
     let no_batch_fits = buffer.available_bytes < u64::from(settings.batch_size);
