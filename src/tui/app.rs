@@ -78,6 +78,8 @@ fn block_on(stage: Stage, options: Options) -> io::Result<Exit> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
+        // Signals must find their handlers before there is a terminal to give back.
+        let inputs = Inputs::open()?;
         let screen = Screen::enter()?;
         App {
             screen,
@@ -86,7 +88,7 @@ fn block_on(stage: Stage, options: Options) -> io::Result<Exit> {
             clock: None,
             drawn: None,
         }
-        .go()
+        .go(inputs)
         .await
     })
 }
@@ -116,10 +118,9 @@ struct App {
 }
 
 impl App {
-    async fn go(mut self) -> io::Result<Exit> {
+    async fn go(mut self, mut inputs: Inputs) -> io::Result<Exit> {
         // People see something before anything else takes time.
         self.draw()?;
-        let mut inputs = Inputs::open()?;
         loop {
             let input = inputs.next(self.next_frame()).await;
             if let Some(exit) = self.take(input)? {
