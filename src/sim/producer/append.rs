@@ -175,7 +175,7 @@ impl Client {
             .batch_size
             .max(upper_bound_estimate(call.payload));
         loop {
-            let (queue, number) = self.choose(ctx, call, count);
+            let queue = self.choose(ctx, call, count);
             if self.moves_on(call, queue) {
                 continue;
             }
@@ -186,7 +186,7 @@ impl Client {
                 }
                 self.note_appended(call, queue, bytes);
                 self.wake_if_full(queue, ctx.now);
-                return self.appended(queue, number);
+                return self.appended(queue);
             }
             if call.memory.is_none() {
                 match self.pool.allocate(call.thread, u64::from(size), ctx.now) {
@@ -211,7 +211,7 @@ impl Client {
                 .open_batch(queue, size, call.payload, ctx.now);
             self.note_appended(call, queue, bytes);
             self.wake_for_new_batch(queue, ctx.now);
-            return self.appended(queue, number);
+            return self.appended(queue);
         }
     }
 
@@ -228,8 +228,8 @@ impl Client {
         Room::Taken
     }
 
-    /// The place of the queue for this call, and the partition's number.
-    fn choose(&mut self, ctx: &Context<'_>, call: &SendCall, count: u32) -> (u32, u32) {
+    /// The place of the queue for this call.
+    fn choose(&mut self, ctx: &Context<'_>, call: &SendCall, count: u32) -> u32 {
         let number = match call.route {
             Route::Partition(number) => number,
             Route::Hash(hash) => hash % count.max(1),
@@ -238,10 +238,7 @@ impl Client {
                 self.sticky_of(ctx, call.topic).choose(&leaders)
             }
         };
-        (
-            self.metadata.topic(call.topic).queues[number as usize],
-            number,
-        )
+        self.metadata.topic(call.topic).queues[number as usize]
     }
 
     fn sticky_of(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> &mut Sticky {
@@ -274,7 +271,7 @@ impl Client {
         }
     }
 
-    fn appended(&self, queue: u32, _number: u32) -> Sent {
+    fn appended(&self, queue: u32) -> Sent {
         // The record is in the queue's last batch, open or just filled to the brim.
         let queue = &self.accumulator.queues[queue as usize];
         Sent::Appended(queue.deque.back().copied().unwrap_or(BatchId::MAX))

@@ -6,6 +6,7 @@ use crate::kafka::error::ErrorCode;
 use crate::sim::context::Context;
 use crate::sim::event::Channel;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
+use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Woken};
 use crate::sim::producer::connections::Slot;
@@ -178,8 +179,7 @@ impl Client {
         let (created, drained, stage) = (batch.created, batch.drained, batch.stage);
         let queue = &mut self.accumulator.queues[batch.queue as usize];
         if batch.base_sequence >= 0 && queue.sequences.producer_id == batch.producer_id {
-            let last =
-                crate::sim::partition::next_sequence(batch.base_sequence, batch.records as i32 - 1);
+            let last = next_sequence(batch.base_sequence, batch.records as i32 - 1);
             queue.sequences.last_acked = queue.sequences.last_acked.max(last);
         }
         if stage == Stage::ExpiredInFlight {
@@ -255,8 +255,7 @@ impl Client {
         }
         // An earlier batch that is still to come will fix it; else the client bumps its epoch.
         let sequences = self.accumulator.queues[batch.queue as usize].sequences;
-        let follows =
-            batch.base_sequence == crate::sim::partition::next_sequence(sequences.last_acked, 1);
+        let follows = batch.base_sequence == next_sequence(sequences.last_acked, 1);
         if sequences.unresolved.is_none() && follows {
             self.idempotence.request_bump(batch.queue);
         }
