@@ -1,8 +1,6 @@
 //! What a frame is drawn from: the screen's state and the run, both only read.
 
-use ratatui::layout::Rect;
-
-use crate::insight::metric::{Metric, PartitionFigure, ProducerFigure};
+use crate::insight::metric::{Metric, PartitionFigure};
 use crate::insight::names;
 use crate::kafka::settings::JavaProducerSettings;
 use crate::session::Session;
@@ -150,16 +148,6 @@ impl<'a> Scene<'a> {
                 })
             })
             .collect()
-    }
-
-    /// As [`Self::samples`], of a producer.
-    pub fn producer_samples(
-        &self,
-        producer: ProducerIndex,
-        figure: ProducerFigure,
-        area: Rect,
-    ) -> Vec<Option<Sample>> {
-        self.samples(Metric::Producer(producer, figure), area.width)
     }
 
     /// The mean of a figure over the last while, if it is sampled and had a value.

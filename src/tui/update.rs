@@ -7,6 +7,7 @@ use crate::tui::model::{Detail, Layer, Model, Notice, Origin};
 use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll};
 use crate::tui::pace::{Motion, Pace, Speed};
 use crate::tui::pane::Pane;
+use crate::tui::zoom::Zoom;
 
 /// Takes one message into the state; what it returns is for the shell to do, in order.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
@@ -130,8 +131,8 @@ fn look_at(model: &mut Model, msg: &Msg) {
                 Detail::Expanded => Detail::Dashboard,
             };
         }
-        Msg::ZoomIn => model.zoom = model.zoom.closer(model.run),
-        Msg::ZoomOut => model.zoom = model.zoom.wider(model.run),
+        Msg::ZoomIn => zoom_to(model, model.zoom.closer(model.run)),
+        Msg::ZoomOut => zoom_to(model, model.zoom.wider(model.run)),
         Msg::Scroll(by) => scroll(model, by),
         Msg::ProducerNext => model.producer = (model.producer + 1) % model.producers.max(1),
         Msg::ProducerPrevious => {
@@ -146,6 +147,14 @@ fn look_at(model: &mut Model, msg: &Msg) {
         Msg::OpenCard => model.layer = Layer::Card(0),
         _ => {}
     }
+}
+
+fn zoom_to(model: &mut Model, zoom: Zoom) {
+    model.zoom = zoom;
+    model.notice = Some(Notice::Done(format!(
+        "the time axis shows the {}",
+        zoom.name()
+    )));
 }
 
 fn scroll(model: &mut Model, by: Scroll) {

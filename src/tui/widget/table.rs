@@ -2,7 +2,6 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
@@ -110,6 +109,3 @@ pub fn total_cells(columns: &[Column]) -> u16 {
         .sum::<u16>()
         .saturating_sub(1)
 }
-
-/// An empty style for cells that say nothing special.
-pub const PLAIN: Style = Style::new();
