@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hdrhistogram::Histogram;
 
-use crate::sim::fact::Acknowledged;
+use crate::sim::fact::{Acknowledged, Flow};
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -90,25 +90,57 @@ impl Latency {
         }
     }
 
-    /// Takes one batch.
-    pub fn record(&mut self, batch: &Acknowledged) {
-        let last = self.sets.len().saturating_sub(1);
-        let Some(set) = self.sets.get_mut(batch.producer.index().min(last)) else {
+    /// Takes the batches among `flows`. Those of one request stand together, and share all stages
+    /// but their time in the accumulator.
+    pub fn observe(&mut self, flows: &[Flow]) {
+        let mut batches = flows.iter().filter_map(|flow| match flow {
+            Flow::Acknowledged(batch) => Some(batch),
+            _ => None,
+        });
+        let Some(mut first) = batches.next() else {
             return;
         };
-        let micros = |from: SimTime, to: SimTime| to.since(from).as_nanos() / 1_000;
-        let spans = [
-            micros(batch.created, batch.drained),
-            micros(batch.drained, batch.arrived),
-            micros(batch.arrived, batch.appended),
-            micros(batch.appended, batch.answered),
-            micros(batch.answered, batch.at),
-            micros(batch.created, batch.at),
-        ];
-        for (histogram, span) in Arc::make_mut(set).iter_mut().zip(spans) {
-            // It resizes itself to any value, so recording cannot fail.
-            let _recorded = histogram.record(span);
+        let mut together = 1;
+        self.record_accumulator(first);
+        for batch in batches {
+            self.record_accumulator(batch);
+            if of_one_request(first, batch) {
+                together += 1;
+            } else {
+                self.record_trip(first, together);
+                (first, together) = (batch, 1);
+            }
         }
+        self.record_trip(first, together);
+    }
+
+    /// What each batch of a request has for itself.
+    fn record_accumulator(&mut self, batch: &Acknowledged) {
+        if let Some(set) = self.set_of(batch.producer) {
+            record(set, Stage::Accumulator, (batch.created, batch.drained), 1);
+            record(set, Stage::Total, (batch.created, batch.at), 1);
+        }
+    }
+
+    /// What the batches of a request have in common.
+    fn record_trip(&mut self, batch: &Acknowledged, batches: u64) {
+        if let Some(set) = self.set_of(batch.producer) {
+            let stages = [
+                (Stage::NetworkOut, batch.drained, batch.arrived),
+                (Stage::Broker, batch.arrived, batch.appended),
+                (Stage::Replication, batch.appended, batch.answered),
+                (Stage::NetworkBack, batch.answered, batch.at),
+            ];
+            for (stage, from, to) in stages {
+                record(set, stage, (from, to), batches);
+            }
+        }
+    }
+
+    fn set_of(&mut self, producer: ProducerIndex) -> Option<&mut [Histogram<u64>; 6]> {
+        let last = self.sets.len().saturating_sub(1);
+        let set = self.sets.get_mut(producer.index().min(last))?;
+        Some(Arc::make_mut(set))
     }
 
     /// One stage of one producer; `None` while no batch of it was acknowledged. Producers beyond
@@ -128,6 +160,31 @@ impl Latency {
         }
         summed_up(&all)
     }
+}
+
+fn of_one_request(a: &Acknowledged, b: &Acknowledged) -> bool {
+    let trip = |batch: &Acknowledged| {
+        (
+            batch.producer,
+            batch.drained,
+            batch.arrived,
+            batch.appended,
+            batch.answered,
+            batch.at,
+        )
+    };
+    trip(a) == trip(b)
+}
+
+fn record(
+    set: &mut [Histogram<u64>; 6],
+    stage: Stage,
+    (from, to): (SimTime, SimTime),
+    batches: u64,
+) {
+    let micros = to.since(from).as_nanos() / 1_000;
+    // It resizes itself to any value, so recording cannot fail.
+    let _recorded = set[stage as usize].record_n(micros, batches);
 }
 
 fn empty() -> Histogram<u64> {
@@ -150,9 +207,9 @@ mod tests {
     use super::*;
     use crate::sim::ids::PartitionIndex;
 
-    fn batch(producer: u16, millis: [u64; 6]) -> Acknowledged {
+    fn batch(producer: u16, millis: [u64; 6]) -> Flow {
         let [created, drained, arrived, appended, answered, at] = millis.map(SimTime::from_millis);
-        Acknowledged {
+        Flow::Acknowledged(Acknowledged {
             producer: ProducerIndex(producer),
             partition: PartitionIndex(0),
             first_ordinal: 0,
@@ -164,13 +221,13 @@ mod tests {
             appended,
             answered,
             at,
-        }
+        })
     }
 
     #[test]
     fn each_stage_gets_its_part_of_a_batch_s_life() {
         let mut latency = Latency::new(1);
-        latency.record(&batch(0, [0, 5, 6, 26, 27, 28]));
+        latency.observe(&[batch(0, [0, 5, 6, 26, 27, 28])]);
         let p50 = |stage| {
             latency
                 .percentiles(ProducerIndex(0), stage)
@@ -183,9 +240,22 @@ mod tests {
     }
 
     #[test]
+    fn every_batch_of_a_request_counts_in_every_stage() {
+        let mut latency = Latency::new(1);
+        let one = batch(0, [0, 5, 6, 26, 27, 28]);
+        let earlier = batch(0, [1, 5, 6, 26, 27, 28]);
+        let other_request = batch(0, [1, 5, 6, 26, 27, 29]);
+        latency.observe(&[one, earlier, other_request]);
+        for stage in Stage::ALL {
+            let all = latency.percentiles_of_all(stage).unwrap();
+            assert_eq!(all.batches, 3, "{}", stage.name());
+        }
+    }
+
+    #[test]
     fn a_producer_without_acknowledgement_has_no_percentiles() {
         let mut latency = Latency::new(2);
-        latency.record(&batch(0, [0, 1, 2, 3, 4, 5]));
+        latency.observe(&[batch(0, [0, 1, 2, 3, 4, 5])]);
         assert_eq!(latency.percentiles(ProducerIndex(1), Stage::Total), None);
         assert_eq!(latency.percentiles_of_all(Stage::Total).unwrap().batches, 1);
     }
@@ -193,8 +263,8 @@ mod tests {
     #[test]
     fn a_thousand_producers_share_a_bounded_number_of_histograms() {
         let mut latency = Latency::new(1_000);
-        latency.record(&batch(999, [0, 1, 2, 3, 4, 5]));
-        latency.record(&batch(100, [0, 1, 2, 3, 4, 5]));
+        latency.observe(&[batch(999, [0, 1, 2, 3, 4, 5])]);
+        latency.observe(&[batch(100, [0, 1, 2, 3, 4, 5])]);
         assert_eq!(latency.sets.len(), PRODUCERS_MAX + 1);
         let shared = latency
             .percentiles(ProducerIndex(500), Stage::Total)
@@ -206,7 +276,7 @@ mod tests {
     fn a_month_in_the_accumulator_still_fits() {
         let mut latency = Latency::new(1);
         let month = 30 * 24 * 3_600_000;
-        latency.record(&batch(0, [0, month, month, month, month, month]));
+        latency.observe(&[batch(0, [0, month, month, month, month, month])]);
         let max = latency
             .percentiles(ProducerIndex(0), Stage::Total)
             .unwrap()

@@ -99,11 +99,7 @@ impl Insight {
     pub fn observe(&mut self, output: &Output) {
         self.ledger.fold(&output.flows);
         self.evidence.observe(&output.facts, &output.flows);
-        for flow in &output.flows {
-            if let crate::sim::fact::Flow::Acknowledged(batch) = flow {
-                self.latency.record(batch);
-            }
-        }
+        self.latency.observe(&output.flows);
         for stamped in &output.facts {
             self.log.push(stamped);
             self.count_error(&stamped.fact);

@@ -12,6 +12,7 @@ use crate::sim::output::Outbox;
 use crate::sim::queue::{EventQueue, Rank};
 use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
+use crate::sim::workload::KeyTallies;
 
 /// The moment and the world around an actor.
 pub struct Context<'a> {
@@ -27,6 +28,8 @@ pub struct Context<'a> {
     pub queue: &'a mut EventQueue<Event>,
     /// What did happen.
     pub outbox: &'a mut Outbox,
+    /// How often each key was sent.
+    pub key_tallies: &'a mut KeyTallies,
 }
 
 impl Context<'_> {

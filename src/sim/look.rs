@@ -1,5 +1,6 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
+use crate::kafka::hash::murmur2_partition;
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::fact::Node;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
@@ -102,12 +103,20 @@ impl Simulation {
 
     /// The keys that were sent most often to a topic, over all producers.
     pub fn hottest_keys(&self, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
+        let known = self.cluster.controller().image().topic(topic);
         let mut all: Vec<KeyCount> = Vec::new();
-        for producer in &self.producers {
-            for count in producer.key_counts(&self.config, topic, most) {
-                match all.iter_mut().find(|known| known.key == count.key) {
-                    Some(known) => known.records += count.records,
-                    None => all.push(count),
+        for tally in self.key_tallies.of_topic(topic) {
+            for place in tally.hottest(most) {
+                let (key, records) = (&tally.keys.keys[place], tally.records[place]);
+                let hashed = murmur2_partition(key, known.partitions.max(1));
+                let number = tally.keys.explicit_partition.unwrap_or(hashed);
+                match all.iter_mut().find(|count| count.key == *key) {
+                    Some(count) => count.records += records,
+                    None => all.push(KeyCount {
+                        key: key.clone(),
+                        partition: PartitionIndex(known.first.0 + number),
+                        records,
+                    }),
                 }
             }
         }

@@ -83,6 +83,7 @@ impl<E> EventQueue<E> {
 }
 
 impl<E> Entry<E> {
+    #[inline]
     fn key(&self) -> (SimTime, Rank, u64) {
         (self.at, self.rank, self.number)
     }

@@ -19,7 +19,7 @@ use crate::sim::producer::Producer;
 use crate::sim::queue::{EventQueue, Rank};
 use crate::sim::request::Requests;
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::key_tables;
+use crate::sim::workload::{KeyTallies, keys_of_loads};
 
 /// The smallest step of time.
 const TICK: SimSpan = SimSpan::from_nanos(1);
@@ -35,6 +35,7 @@ pub struct Simulation {
     pub(super) requests: Requests,
     pub(super) queue: EventQueue<Event>,
     pub(super) outbox: Outbox,
+    pub(super) key_tallies: KeyTallies,
     pub(super) commands: Vec<Arc<Command>>,
     /// Moments of commands still to come, latest first: nobody runs past the next one.
     pub(super) barriers: Vec<SimTime>,
@@ -78,9 +79,10 @@ impl Simulation {
         let mut queue = EventQueue::new(ranks);
         let network = Network::new(&config);
         let cluster = Cluster::new(&config, &mut queue);
+        let (keys, key_tallies) = keys_of_loads(&config);
         let producers = (0_u16..)
-            .zip(key_tables(&config))
-            .map(|(place, tables)| Producer::new(&config, &network, ProducerIndex(place), tables))
+            .zip(keys)
+            .map(|(place, keys)| Producer::new(&config, &network, ProducerIndex(place), keys))
             .collect();
         let mut simulation = Self {
             now: SimTime::ZERO,
@@ -90,6 +92,7 @@ impl Simulation {
             requests: Requests::default(),
             queue,
             outbox: Outbox::new(ranks),
+            key_tallies,
             commands: Vec::new(),
             barriers: Vec::new(),
             ending: Ending::Ahead,
@@ -204,6 +207,7 @@ impl Simulation {
             requests: &mut self.requests,
             queue: &mut self.queue,
             outbox: &mut self.outbox,
+            key_tallies: &mut self.key_tallies,
         };
         (context, &mut self.cluster, &mut self.producers)
     }

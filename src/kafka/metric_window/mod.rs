@@ -22,189 +22,118 @@ const NS_PER_MS: f64 = 1e6;
 /// Milliseconds in a second.
 const MS_PER_SECOND: f64 = 1e3;
 
-/// The mean of the recorded values; nothing while no event counts.
+/// What one sensor of the client knows of the values that were recorded with it. Its figures share
+/// their windows, because every one of them is told every value.
 ///
-/// Source: `Avg`.
+/// Source: `Sensor` with `Avg`, `Max`, `Rate` and `CumulativeSum`, or any of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Avg(Samples);
-
-impl Avg {
-    /// An average without events.
-    pub fn new(window: MetricWindow) -> Self {
-        Self(Samples::new(window))
-    }
-
-    /// Adds one value.
-    pub fn record(&mut self, value: f64, now_ms: u64) {
-        self.record_all(value, 1, now_ms);
-    }
-
-    /// Adds `events` values that make `sum` together, as if one by one at the same time.
-    pub fn record_all(&mut self, sum: f64, events: u64, now_ms: u64) {
-        if events > 0 {
-            let sample = self.0.record(now_ms, 0.0);
-            sample.value += sum;
-            sample.events += events - 1;
-        }
-    }
-
-    /// The figure at `now_ms`.
-    pub fn read(&self, now_ms: u64) -> Option<f64> {
-        let events: u64 = self.0.live(now_ms).map(|sample| sample.events).sum();
-        number(self.0.sum(now_ms) / events as f64)
-    }
+pub struct Sensor {
+    samples: Samples,
+    total: f64,
+    event_total: u64,
 }
 
-/// The largest recorded value; nothing while no event counts.
-///
-/// Source: `Max`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Max(Samples);
-
-impl Max {
-    /// A maximum without events.
-    pub fn new(window: MetricWindow) -> Self {
-        Self(Samples::new(window))
-    }
-
-    /// Adds one value.
-    pub fn record(&mut self, value: f64, now_ms: u64) {
-        let sample = self.0.record(now_ms, f64::NEG_INFINITY);
-        sample.value = sample.value.max(value);
-    }
-
-    /// The figure at `now_ms`.
-    pub fn read(&self, now_ms: u64) -> Option<f64> {
-        number(
-            self.0
-                .live(now_ms)
-                .map(|sample| sample.value)
-                .fold(f64::NEG_INFINITY, f64::max),
-        )
-    }
-}
-
-/// What was recorded per second; 0 while no event counts.
-///
-/// With two windows of 30 s, `t` seconds after the first event (below 30) the divisor is
-/// `t + 30`; later it saws between 60 and 90 seconds (between 30 and 60 before 3.8).
-///
-/// Source: `Rate` over `WindowedSum`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rate(Samples);
-
-impl Rate {
-    /// A rate without events.
-    pub fn new(window: MetricWindow) -> Self {
-        Self(Samples::new(window))
-    }
-
-    /// Adds one amount; 1 counts an occurrence.
-    pub fn record(&mut self, amount: f64, now_ms: u64) {
-        self.0.record(now_ms, 0.0).value += amount;
-    }
-
-    /// The figure at `now_ms`, per second.
-    pub fn read(&self, now_ms: u64) -> Option<f64> {
-        number(self.0.sum(now_ms) / (self.0.span_ms(now_ms) / MS_PER_SECOND))
-    }
-}
-
-/// The recorded nanoseconds per nanosecond; several threads can push it above 1.
-///
-/// A wait is recorded when it *ends*, so the figure climbs late.
-///
-/// Source: `Rate` in nanoseconds, as within `Meter(TimeUnit.NANOSECONDS, …)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ratio(Samples);
-
-impl Ratio {
-    /// A ratio without events.
-    pub fn new(window: MetricWindow) -> Self {
-        Self(Samples::new(window))
-    }
-
-    /// Adds a time that has passed, in ns.
-    pub fn record(&mut self, spent_ns: f64, now_ms: u64) {
-        self.0.record(now_ms, 0.0).value += spent_ns;
-    }
-
-    /// The figure at `now_ms`, without dimension.
-    pub fn read(&self, now_ms: u64) -> Option<f64> {
-        number(self.0.sum(now_ms) / (self.0.span_ms(now_ms) * NS_PER_MS))
-    }
-}
-
-/// All that was ever recorded.
-///
-/// Source: `CumulativeSum`.
+/// Values that are recorded at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Total(f64);
+pub struct Group {
+    /// How many.
+    pub events: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The largest of them; none is negative.
+    pub max: f64,
+}
 
-impl Total {
-    /// A total of nothing.
-    pub const fn new() -> Self {
-        Self(0.0)
-    }
-
-    /// Adds one amount, at whatever time.
-    pub fn record(&mut self, amount: f64, _now_ms: u64) {
-        self.0 += amount;
-    }
-
-    /// The figure, which no time changes.
-    pub fn read(&self, _now_ms: u64) -> Option<f64> {
-        number(self.0)
+impl Group {
+    /// Takes one more value.
+    pub fn add(&mut self, value: f64) {
+        self.events += 1;
+        self.sum += value;
+        self.max = self.max.max(value);
     }
 }
 
-/// The value that was recorded last; nothing before the first.
-///
-/// Source: `Value`; also stands for a gauge that its owner sets.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Value(Option<f64>);
-
-impl Value {
-    /// No value yet.
-    pub const fn new() -> Self {
-        Self(None)
-    }
-
-    /// Replaces the value.
-    pub fn record(&mut self, value: f64, _now_ms: u64) {
-        self.0 = Some(value);
-    }
-
-    /// The figure, which no time changes.
-    pub fn read(&self, _now_ms: u64) -> Option<f64> {
-        self.0.and_then(number)
-    }
-}
-
-/// A rate and the total of the same amounts, as most counters come.
-///
-/// Source: `Meter`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Meter {
-    /// Per second.
-    pub rate: Rate,
-    /// Since the start.
-    pub total: Total,
-}
-
-impl Meter {
-    /// A meter without events.
+impl Sensor {
+    /// A sensor that nothing was recorded with.
     pub fn new(window: MetricWindow) -> Self {
         Self {
-            rate: Rate::new(window),
-            total: Total::new(),
+            samples: Samples::new(window),
+            total: 0.0,
+            event_total: 0,
         }
     }
 
-    /// Adds one amount to both.
-    pub fn record(&mut self, amount: f64, now_ms: u64) {
-        self.rate.record(amount, now_ms);
-        self.total.record(amount, now_ms);
+    /// Records one value.
+    pub fn record(&mut self, value: f64, now_ms: u64) {
+        self.take(1, value, value, now_ms);
+    }
+
+    /// Records several values, as if one by one at the same time.
+    pub fn record_group(&mut self, group: &Group, now_ms: u64) {
+        if group.events > 0 {
+            self.take(group.events, group.sum, group.max, now_ms);
+        }
+    }
+
+    fn take(&mut self, events: u64, sum: f64, max: f64, now_ms: u64) {
+        self.samples.record(now_ms, events, sum, max);
+        self.total += sum;
+        self.event_total += events;
+    }
+
+    /// The mean of the values; nothing while none counts.
+    ///
+    /// Source: `Avg`.
+    pub fn avg(&self, now_ms: u64) -> Option<f64> {
+        number(self.samples.sum(now_ms) / self.samples.events(now_ms) as f64)
+    }
+
+    /// The largest value; nothing while none counts.
+    ///
+    /// Source: `Max`.
+    pub fn max(&self, now_ms: u64) -> Option<f64> {
+        number(self.samples.max(now_ms))
+    }
+
+    /// The sum of the values per second; 0 while none counts.
+    ///
+    /// With two windows of 30 s, `t` seconds after the first event (below 30) the divisor is
+    /// `t + 30`; later it saws between 60 and 90 seconds (between 30 and 60 before 3.8).
+    ///
+    /// Source: `Rate` over `WindowedSum`.
+    pub fn rate(&self, now_ms: u64) -> Option<f64> {
+        number(self.samples.sum(now_ms) / (self.samples.span_ms(now_ms) / MS_PER_SECOND))
+    }
+
+    /// How many values per second; 0 while none counts.
+    ///
+    /// Source: `Rate` over `WindowedCount`.
+    pub fn event_rate(&self, now_ms: u64) -> Option<f64> {
+        let events = self.samples.events(now_ms) as f64;
+        number(events / (self.samples.span_ms(now_ms) / MS_PER_SECOND))
+    }
+
+    /// The recorded nanoseconds per nanosecond; several threads can push it above 1.
+    ///
+    /// A wait is recorded when it *ends*, so the figure climbs late.
+    ///
+    /// Source: `Rate` in nanoseconds, as within `Meter(TimeUnit.NANOSECONDS, …)`.
+    pub fn ratio_of_ns(&self, now_ms: u64) -> Option<f64> {
+        number(self.samples.sum(now_ms) / (self.samples.span_ms(now_ms) * NS_PER_MS))
+    }
+
+    /// The sum of all values since the start.
+    ///
+    /// Source: `CumulativeSum`.
+    pub fn total(&self) -> Option<f64> {
+        number(self.total)
+    }
+
+    /// How many values there were since the start.
+    ///
+    /// Source: `CumulativeCount`.
+    pub fn event_total(&self) -> Option<f64> {
+        number(self.event_total as f64)
     }
 }
 
@@ -227,40 +156,63 @@ mod tests {
         MetricWindow::of_version(KafkaVersion::new(3, 7, 0), 2, DEFAULT_MS)
     }
 
-    /// Records 1 every second from 0 on, up to and without `until_s`, and reads there.
+    fn recorded(window: MetricWindow, values: &[(f64, u64)]) -> Sensor {
+        let mut sensor = Sensor::new(window);
+        for &(value, now_ms) in values {
+            sensor.record(value, now_ms);
+        }
+        sensor
+    }
+
+    /// The rate of 1 every second from 0 on, up to and without `until_s`, read there.
     fn steady_rate(window: MetricWindow, until_s: u64) -> f64 {
-        let mut rate = Rate::new(window);
-        (0..until_s).for_each(|second| rate.record(1.0, second * 1000));
-        rate.read(until_s * 1000).unwrap()
+        let values: Vec<_> = (0..until_s).map(|second| (1.0, second * 1000)).collect();
+        recorded(window, &values).rate(until_s * 1000).unwrap()
     }
 
     #[test]
     fn nothing_recorded_means_no_average_no_maximum_and_a_rate_of_zero() {
-        assert_eq!(Avg::new(window()).read(5000), None);
-        assert_eq!(Max::new(window()).read(5000), None);
-        assert_eq!(Rate::new(window()).read(5000), Some(0.0));
-        assert_eq!(Value::new().read(5000), None);
-        assert_eq!(Total::new().read(5000), Some(0.0));
+        let sensor = Sensor::new(window());
+        assert_eq!((sensor.avg(5000), sensor.max(5000)), (None, None));
+        assert_eq!(sensor.rate(5000), Some(0.0));
+        assert_eq!(sensor.event_rate(5000), Some(0.0));
+        assert_eq!(
+            (sensor.total(), sensor.event_total()),
+            (Some(0.0), Some(0.0))
+        );
     }
 
     #[test]
     fn averages_and_maxima_span_all_kept_samples() {
-        let (mut avg, mut max) = (Avg::new(window()), Max::new(window()));
-        for (value, now_ms) in [(10.0, 0), (2.0, 31_000), (3.0, 62_000)] {
-            avg.record(value, now_ms);
-            max.record(value, now_ms);
-        }
-        assert_eq!(avg.read(59_999), Some(5.0));
+        let sensor = recorded(window(), &[(10.0, 0), (2.0, 31_000), (3.0, 62_000)]);
+        assert_eq!(sensor.avg(59_999), Some(5.0));
         // The first sample had its last event at 0, which is two windows ago.
-        assert_eq!((avg.read(62_000), max.read(62_000)), (Some(2.5), Some(3.0)));
+        assert_eq!(
+            (sensor.avg(62_000), sensor.max(62_000)),
+            (Some(2.5), Some(3.0))
+        );
+    }
+
+    #[test]
+    fn a_group_counts_as_its_values_one_by_one() {
+        let mut group = Group::default();
+        let mut sensor = Sensor::new(window());
+        sensor.record_group(&group, 1000);
+        for value in [2.0, 7.0, 3.0] {
+            group.add(value);
+        }
+        sensor.record_group(&group, 1000);
+        let singly = recorded(window(), &[(2.0, 1000), (7.0, 1000), (3.0, 1000)]);
+        assert_eq!(sensor, singly);
+        assert_eq!((sensor.avg(1000), sensor.max(1000)), (Some(4.0), Some(7.0)));
     }
 
     #[test]
     fn in_the_first_window_a_rate_divides_by_thirty_seconds_more_than_have_passed() {
-        let mut rate = Rate::new(window());
-        rate.record(100.0, 1000);
-        assert_eq!(rate.read(1000), Some(100.0 / 30.0));
-        assert_eq!(rate.read(11_000), Some(100.0 / 40.0));
+        let sensor = recorded(window(), &[(100.0, 1000)]);
+        assert_eq!(sensor.rate(1000), Some(100.0 / 30.0));
+        assert_eq!(sensor.rate(11_000), Some(100.0 / 40.0));
+        assert_eq!(sensor.event_rate(11_000), Some(1.0 / 40.0));
     }
 
     #[test]
@@ -275,40 +227,37 @@ mod tests {
 
     #[test]
     fn since_3_8_a_sample_counts_until_its_last_event_is_two_windows_old() {
-        let (mut new, mut old) = (Rate::new(window()), Rate::new(before_3_8()));
-        for now_ms in [0, 29_000] {
-            new.record(45.0, now_ms);
-            old.record(45.0, now_ms);
-        }
-        assert_eq!(old.read(59_999), new.read(59_999));
-        assert_eq!((old.read(60_000), new.read(60_000)), (Some(0.0), Some(1.5)));
-        assert_eq!(new.read(88_999), Some(90.0 / 88.999));
-        assert_eq!(new.read(89_000), Some(0.0));
+        let values = [(45.0, 0), (45.0, 29_000)];
+        let (new, old) = (recorded(window(), &values), recorded(before_3_8(), &values));
+        assert_eq!(old.rate(59_999), new.rate(59_999));
+        assert_eq!((old.rate(60_000), new.rate(60_000)), (Some(0.0), Some(1.5)));
+        assert_eq!(new.rate(88_999), Some(90.0 / 88.999));
+        assert_eq!(new.rate(89_000), Some(0.0));
     }
 
     #[test]
     fn a_wait_that_ends_after_a_minute_jumps_above_one() {
-        let mut ratio = Ratio::new(window());
-        assert_eq!(ratio.read(60_000), Some(0.0));
-        ratio.record(60e9, 60_000);
-        assert_eq!(ratio.read(60_000), Some(2.0));
-        assert_eq!(ratio.read(89_999), Some(60.0 / 59.999));
+        let mut waits = Sensor::new(window());
+        assert_eq!(waits.ratio_of_ns(60_000), Some(0.0));
+        waits.record(60e9, 60_000);
+        assert_eq!(waits.ratio_of_ns(60_000), Some(2.0));
+        assert_eq!(waits.ratio_of_ns(89_999), Some(60.0 / 59.999));
         // One window is full now, so none is made up any more.
-        assert_eq!(ratio.read(90_000), Some(2.0));
-        assert_eq!(ratio.read(119_999), Some(60.0 / 59.999));
-        assert_eq!(ratio.read(120_000), Some(0.0));
+        assert_eq!(waits.ratio_of_ns(90_000), Some(2.0));
+        assert_eq!(waits.ratio_of_ns(119_999), Some(60.0 / 59.999));
+        assert_eq!(waits.ratio_of_ns(120_000), Some(0.0));
     }
 
     #[test]
     fn reading_at_any_rate_leaves_no_trace() {
-        let mut read_often = Rate::new(window());
-        let mut read_never = Rate::new(window());
+        let mut read_often = Sensor::new(window());
+        let mut read_never = Sensor::new(window());
         for now_ms in (0..400_000)
             .step_by(7000)
             .filter(|ms| !(90_000..250_000).contains(ms))
         {
             (now_ms..now_ms + 7000).step_by(100).for_each(|ms| {
-                read_often.read(ms);
+                read_often.rate(ms);
             });
             read_often.record(1.0, now_ms);
             read_never.record(1.0, now_ms);
@@ -318,29 +267,24 @@ mod tests {
 
     #[test]
     fn many_samples_work_like_few() {
-        let mut rate = Rate::new(MetricWindow::new(10, 1000));
-        (0..300).for_each(|tenth| rate.record(1.0, tenth * 100));
-        assert!((rate.read(30_000).unwrap() - 10.0).abs() < 0.1);
-        assert!(rate.0.opened() <= 11);
+        let values: Vec<_> = (0..300).map(|tenth| (1.0, tenth * 100)).collect();
+        let sensor = recorded(MetricWindow::new(10, 1000), &values);
+        assert!((sensor.rate(30_000).unwrap() - 10.0).abs() < 0.1);
+        assert!(sensor.samples.opened() <= 11);
     }
 
     #[test]
     fn odd_settings_and_clocks_do_no_harm() {
-        let mut rate = Rate::new(MetricWindow::new(0, 0));
-        rate.record(1.0, u64::MAX);
-        rate.record(1.0, 0);
-        assert_eq!(rate.read(0), Some(0.0));
-        let mut avg = Avg::new(MetricWindow::new(u32::MAX, u64::MAX));
-        avg.record(f64::NAN, 5);
-        assert_eq!(avg.read(3), None);
+        let sensor = recorded(MetricWindow::new(0, 0), &[(1.0, u64::MAX), (1.0, 0)]);
+        assert_eq!(sensor.rate(0), Some(0.0));
+        let sensor = recorded(MetricWindow::new(u32::MAX, u64::MAX), &[(f64::NAN, 5)]);
+        assert_eq!(sensor.avg(3), None);
     }
 
     #[test]
-    fn a_meter_keeps_rate_and_total_of_the_same_amounts() {
-        let mut meter = Meter::new(window());
-        meter.record(15.0, 0);
-        meter.record(15.0, 200_000);
-        assert_eq!(meter.total.read(200_000), Some(30.0));
-        assert_eq!(meter.rate.read(200_000), Some(0.5));
+    fn totals_outlive_the_windows() {
+        let sensor = recorded(window(), &[(15.0, 0), (15.0, 200_000)]);
+        assert_eq!(sensor.total(), Some(30.0));
+        assert_eq!(sensor.rate(200_000), Some(0.5));
     }
 }

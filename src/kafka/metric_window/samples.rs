@@ -76,11 +76,12 @@ impl MetricWindow {
 
 /// One window's worth of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sample {
+struct Sample {
     start_ms: u64,
     last_event_ms: u64,
-    pub(super) events: u64,
-    pub(super) value: f64,
+    events: u64,
+    sum: f64,
+    max: f64,
 }
 
 /// A ring of samples.
@@ -89,11 +90,16 @@ pub(super) struct Sample {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Samples {
     window: MetricWindow,
-    current: usize,
-    inline_len: usize,
+    current: u32,
+    inline_len: u32,
     inline: [Sample; INLINE_SAMPLES],
-    /// In place of `inline` where more samples than that are kept; grows as they are opened.
-    spilled: Vec<Sample>,
+    /// In place of `inline` where more samples than that are kept; grows as they are opened. Boxed,
+    /// because a client has dozens of these and hardly any spills.
+    #[expect(
+        clippy::box_collection,
+        reason = "eight bytes in every sensor instead of 24"
+    )]
+    spilled: Option<Box<Vec<Sample>>>,
 }
 
 impl Samples {
@@ -104,60 +110,64 @@ impl Samples {
             current: 0,
             inline_len: 0,
             inline,
-            spilled: Vec::new(),
+            spilled: None,
         }
     }
 
-    /// The sample that an event at `now_ms` belongs to, opened at the value `initial` if need be.
-    pub(super) fn record(&mut self, now_ms: u64, initial: f64) -> &mut Sample {
-        let kept = self.window.kept_samples();
-        let complete = match self.opened_samples().get(self.current) {
+    /// Takes `events` that happened at `now_ms`: their sum and the largest of them.
+    #[inline]
+    pub(super) fn record(&mut self, now_ms: u64, events: u64, sum: f64, max: f64) {
+        let complete = match self.opened_samples().get(self.current as usize) {
             Some(sample) => now_ms.saturating_sub(sample.start_ms) >= self.window.window_ms,
             None => true,
         };
         if complete {
-            let opened = Sample {
-                start_ms: now_ms,
-                last_event_ms: now_ms,
-                events: 0,
-                value: initial,
-            };
-            self.open(opened, kept);
+            self.open(now_ms);
         }
-        let sample = if kept <= INLINE_SAMPLES {
-            &mut self.inline[self.current]
-        } else {
-            &mut self.spilled[self.current]
+        let current = self.current as usize;
+        let sample = match &mut self.spilled {
+            Some(spilled) => &mut spilled[current],
+            None => &mut self.inline[current],
         };
-        sample.events += 1;
+        sample.events += events;
+        sample.sum += sum;
+        sample.max = sample.max.max(max);
         sample.last_event_ms = sample.last_event_ms.max(now_ms);
-        sample
     }
 
-    fn open(&mut self, sample: Sample, kept: usize) {
+    #[cold]
+    fn open(&mut self, now_ms: u64) {
+        let sample = Sample {
+            start_ms: now_ms,
+            last_event_ms: now_ms,
+            events: 0,
+            sum: 0.0,
+            max: f64::NEG_INFINITY,
+        };
+        let kept = self.window.kept_samples();
         let opened = self.opened_samples().len();
-        self.current = if opened == 0 {
+        let place = if opened == 0 {
             0
         } else {
-            (self.current + 1) % kept
+            (self.current as usize + 1) % kept
         };
-        if kept > INLINE_SAMPLES {
-            if self.current < opened {
-                self.spilled[self.current] = sample;
-            } else {
-                self.spilled.push(sample);
-            }
-        } else {
-            self.inline[self.current] = sample;
-            self.inline_len = opened.max(self.current + 1);
+        self.current = place as u32;
+        if kept <= INLINE_SAMPLES {
+            self.inline[place] = sample;
+            self.inline_len = opened.max(place + 1) as u32;
+            return;
+        }
+        let spilled = self.spilled.get_or_insert_default();
+        match spilled.get_mut(place) {
+            Some(oldest) => *oldest = sample,
+            None => spilled.push(sample),
         }
     }
 
     fn opened_samples(&self) -> &[Sample] {
-        if self.window.kept_samples() <= INLINE_SAMPLES {
-            &self.inline[..self.inline_len]
-        } else {
-            &self.spilled
+        match &self.spilled {
+            Some(spilled) => spilled,
+            None => &self.inline[..self.inline_len as usize],
         }
     }
 
@@ -168,7 +178,7 @@ impl Samples {
     }
 
     /// The samples that count at `now_ms`.
-    pub(super) fn live(&self, now_ms: u64) -> impl Iterator<Item = &Sample> {
+    fn live(&self, now_ms: u64) -> impl Iterator<Item = &Sample> {
         self.opened_samples()
             .iter()
             .filter(move |sample| !self.window.is_stale(sample, now_ms))
@@ -176,7 +186,18 @@ impl Samples {
 
     /// The sum of the values that count at `now_ms`.
     pub(super) fn sum(&self, now_ms: u64) -> f64 {
-        self.live(now_ms).map(|sample| sample.value).sum()
+        self.live(now_ms).map(|sample| sample.sum).sum()
+    }
+
+    /// How many events count at `now_ms`.
+    pub(super) fn events(&self, now_ms: u64) -> u64 {
+        self.live(now_ms).map(|sample| sample.events).sum()
+    }
+
+    /// The largest value that counts at `now_ms`; minus infinity for none.
+    pub(super) fn max(&self, now_ms: u64) -> f64 {
+        let values = self.live(now_ms).map(|sample| sample.max);
+        values.fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The divisor of a rate at `now_ms`, in ms.

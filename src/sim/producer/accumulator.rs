@@ -4,9 +4,9 @@
 
 use std::collections::VecDeque;
 
-use crate::kafka::size::{RecordSize, record_bytes};
+use crate::kafka::size::{BATCH_OVERHEAD, RecordSize, record_bytes};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::producer::batch::{Batch, BatchId, Batches, Stage};
+use crate::sim::producer::batch::{BatchId, Batches, Stage};
 use crate::sim::time::SimTime;
 
 /// All partitions' deques and their batches.
@@ -14,8 +14,43 @@ use crate::sim::time::SimTime;
 pub struct Accumulator {
     /// One for each partition that the client has metadata for.
     pub queues: Vec<Queue>,
+    /// How large the open batch of each queue is by now.
+    tails: Vec<Tail>,
     /// The batches in them and in flight.
     pub batches: Batches,
+}
+
+/// The tail batch of a queue while it takes records: all that an append touches, in half a cache
+/// line. What it grew to enters the batch itself when the batch is closed or looked at
+/// ([`Accumulator::settle`]).
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    /// The open batch, or [`NO_BATCH`].
+    batch: BatchId,
+    limit: u32,
+    written: u32,
+    records: u32,
+    payload_max: u32,
+    created_ms: u64,
+}
+
+/// No batch of the queue takes records.
+const NO_BATCH: BatchId = BatchId::MAX;
+
+impl Tail {
+    const NONE: Self = Self {
+        batch: NO_BATCH,
+        limit: 0,
+        written: 0,
+        records: 0,
+        payload_max: 0,
+        created_ms: 0,
+    };
+
+    /// Whether the next append is certain not to fit (`ProducerBatch.isFull`).
+    fn is_full(&self) -> bool {
+        self.limit <= self.written
+    }
 }
 
 /// One partition as its producer sees it.
@@ -27,8 +62,6 @@ pub struct Queue {
     pub topic: TopicIndex,
     /// Its number in the topic.
     pub number: u32,
-    /// The tail batch while it takes records.
-    pub open: Option<BatchId>,
     /// Batches to be sent, head first.
     pub deque: VecDeque<BatchId>,
     /// Batches sent at least once and not completed, in order of their sequences.
@@ -41,7 +74,7 @@ pub struct Queue {
     pub is_used: bool,
     /// With `max.in.flight.requests.per.connection` = 1: a request is on its way.
     pub is_muted: bool,
-    /// Ordinal of the next record.
+    /// Ordinal of the next batch's first record.
     pub next_ordinal: u64,
     /// Idempotence: what the next batch gets.
     pub sequences: Sequences,
@@ -67,7 +100,6 @@ impl Queue {
             partition,
             topic,
             number,
-            open: None,
             deque: VecDeque::new(),
             unfinished: VecDeque::new(),
             leader: None,
@@ -123,21 +155,19 @@ impl Accumulator {
     )]
     #[inline(always)]
     pub fn append_to_open(&mut self, queue: u32, record: RecordSize, now: SimTime) -> Room {
-        let queue = &mut self.queues[queue as usize];
-        let Some(open) = queue.open else {
-            return Room::None;
-        };
-        let batch = self.batches.get_mut(open);
-        let delta = now.as_millis() - batch.created_ms;
-        let written = batch.written + record.at(batch.records, delta as i64);
-        if written > batch.limit {
+        let tail = &mut self.tails[queue as usize];
+        let delta = now.as_millis().wrapping_sub(tail.created_ms);
+        let written = tail
+            .written
+            .saturating_add(record.at(tail.records, delta as i64));
+        // Without an open batch the limit is 0.
+        if written > tail.limit {
             return Room::None;
         }
-        batch.written = written;
-        batch.records += 1;
-        batch.payload_max = batch.payload_max.max(record.payload);
-        queue.next_ordinal += 1;
-        if written == batch.limit {
+        tail.written = written;
+        tail.records += 1;
+        tail.payload_max = tail.payload_max.max(record.payload);
+        if written == tail.limit {
             Room::Filled
         } else {
             Room::Taken
@@ -147,73 +177,119 @@ impl Accumulator {
     /// Appends to the open batch; says by how much it grew, or nothing if there was no room. Then
     /// the batch is closed.
     pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
-        let open = self.queues[queue as usize].open?;
-        let before = self.batches.get(open).written;
+        let before = self.tails[queue as usize].written;
         if self.append_to_open(queue, RecordSize::new(payload), now) == Room::None {
             self.close_open(queue);
             return None;
         }
-        Some(self.batches.get(open).written - before)
+        Some(self.tails[queue as usize].written - before)
     }
 
     /// The open batch, if there is one, takes no more records.
     pub fn close_open(&mut self, queue: u32) {
-        if let Some(open) = self.queues[queue as usize].open.take() {
-            self.batches.get_mut(open).stage = Stage::Closed;
+        self.settle(queue);
+        let tail = std::mem::replace(&mut self.tails[queue as usize], Tail::NONE);
+        if tail.batch != NO_BATCH {
+            self.batches.get_mut(tail.batch).stage = Stage::Closed;
         }
     }
 
+    /// Writes into a queue's open batch what it grew to.
+    pub fn settle(&mut self, queue: u32) {
+        let tail = self.tails[queue as usize];
+        if tail.batch != NO_BATCH {
+            let batch = self.batches.get_mut(tail.batch);
+            batch.written = tail.written;
+            batch.records = tail.records;
+            batch.payload_max = tail.payload_max;
+            let next_ordinal = batch.first_ordinal + u64::from(tail.records);
+            self.queues[queue as usize].next_ordinal = next_ordinal;
+        }
+    }
+
+    /// Writes into every open batch what it grew to.
+    pub fn settle_all(&mut self) {
+        (0..self.queues.len() as u32).for_each(|queue| self.settle(queue));
+    }
+
+    /// Records and bytes of a batch, whether it is open or not.
+    pub fn size_of(&self, id: BatchId) -> (u32, u32) {
+        let batch = self.batches.get(id);
+        let tail = &self.tails[batch.queue as usize];
+        if tail.batch == id {
+            (tail.records, tail.written)
+        } else {
+            (batch.records, batch.written)
+        }
+    }
+
+    /// A partition that the client learnt of.
+    pub fn add_queue(&mut self, queue: Queue) {
+        self.queues.push(queue);
+        self.tails.push(Tail::NONE);
+    }
+
     /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes.
+    /// The batch before must be closed.
     pub fn open_batch(&mut self, queue: u32, limit: u32, payload: u32, now: SimTime) -> u32 {
         let place = queue;
         let queue = &mut self.queues[queue as usize];
         let id = self.batches.open(place, limit, queue.next_ordinal, now);
-        let batch = self.batches.get_mut(id);
-        batch.written += record_bytes(0, 0, payload);
-        batch.records = 1;
-        batch.payload_max = payload;
-        let bytes = batch.written;
-        queue.next_ordinal += 1;
+        let written = BATCH_OVERHEAD + record_bytes(0, 0, payload);
+        self.tails[place as usize] = Tail {
+            batch: id,
+            limit,
+            written,
+            records: 1,
+            payload_max: payload,
+            created_ms: now.as_millis(),
+        };
         queue.is_used = true;
-        queue.open = Some(id);
         queue.deque.push_back(id);
-        bytes
+        written
     }
 
     /// Whether the deque is empty or its last batch takes no more records.
     pub fn is_last_batch_full(&self, queue: u32) -> bool {
-        match self.queues[queue as usize].open {
-            None => true,
-            Some(id) => self.batches.get(id).is_full(),
-        }
+        // Without an open batch, limit and bytes are both 0.
+        self.tails[queue as usize].is_full()
     }
 
     /// Whether a queue's head may be sent (`batchReady`).
     pub fn readiness(
-        queue: &Queue,
-        head: &Batch,
+        &self,
+        queue: u32,
+        head: BatchId,
         (linger_ms, urgency): (u64, Urgency),
         now_ms: u64,
     ) -> Readiness {
+        let tail = &self.tails[queue as usize];
+        if tail.batch == head {
+            // An open batch is the last of its queue and was never sent.
+            let waited = now_ms.saturating_sub(tail.created_ms);
+            return if tail.is_full() || waited >= linger_ms || urgency == Urgency::SendAll {
+                Readiness::Ready
+            } else {
+                Readiness::NotBefore(tail.created_ms.saturating_add(linger_ms))
+            };
+        }
+        let head = self.batches.get(head);
         let waited = now_ms.saturating_sub(head.last_attempt_ms);
         if head.attempts > 0 && waited < head.backoff_ms {
-            return Readiness::NotBefore(head.last_attempt_ms + head.backoff_ms);
-        }
-        let full = queue.deque.len() > 1 || head.is_full();
-        if full || waited >= linger_ms || urgency == Urgency::SendAll {
-            Readiness::Ready
+            Readiness::NotBefore(head.last_attempt_ms + head.backoff_ms)
         } else {
-            Readiness::NotBefore(head.last_attempt_ms.saturating_add(linger_ms))
+            Readiness::Ready
         }
     }
 
     /// Takes a queue's head for sending.
     pub fn drain_head(&mut self, queue: u32, now: SimTime) -> Option<BatchId> {
-        let queue = &mut self.queues[queue as usize];
-        let id = queue.deque.pop_front()?;
-        if queue.open == Some(id) {
-            queue.open = None;
+        let &id = self.queues[queue as usize].deque.front()?;
+        if self.tails[queue as usize].batch == id {
+            self.close_open(queue);
         }
+        let queue = &mut self.queues[queue as usize];
+        queue.deque.pop_front();
         let batch = self.batches.get_mut(id);
         if batch.attempts == 0 {
             queue.unfinished.push_back(id);
@@ -248,11 +324,11 @@ impl Accumulator {
 
     /// A batch is completed: nothing of it is left but, if `frees`, its place in the slab.
     pub fn finish(&mut self, id: BatchId) {
-        let place = self.batches.get(id).queue as usize;
-        let queue = &mut self.queues[place];
-        if queue.open == Some(id) {
-            queue.open = None;
+        let place = self.batches.get(id).queue;
+        if self.tails[place as usize].batch == id {
+            self.close_open(place);
         }
+        let queue = &mut self.queues[place as usize];
         if let Some(at) = queue.unfinished.iter().position(|&other| other == id) {
             queue.unfinished.remove(at);
         }
@@ -278,11 +354,9 @@ mod tests {
     use super::*;
 
     fn accumulator() -> Accumulator {
-        let queue = Queue::new(PartitionIndex(0), TopicIndex(0), 0);
-        Accumulator {
-            queues: vec![queue],
-            batches: Batches::default(),
-        }
+        let mut accumulator = Accumulator::default();
+        accumulator.add_queue(Queue::new(PartitionIndex(0), TopicIndex(0), 0));
+        accumulator
     }
 
     /// Payload of a record with a 1,024-byte value, no key and no headers.
@@ -305,7 +379,7 @@ mod tests {
     fn two_failed_batches_come_back_reversed_without_idempotence() {
         let mut accumulator = accumulator();
         accumulator.open_batch(0, 100, 10, SimTime::ZERO);
-        accumulator.queues[0].open = None;
+        accumulator.close_open(0);
         accumulator.open_batch(0, 100, 10, SimTime::ZERO);
         let first = accumulator.drain_head(0, SimTime::ZERO).unwrap();
         let second = accumulator.drain_head(0, SimTime::ZERO).unwrap();
@@ -318,7 +392,7 @@ mod tests {
     fn with_idempotence_they_come_back_in_order_of_their_sequences() {
         let mut accumulator = accumulator();
         for sequence in 0..2 {
-            accumulator.queues[0].open = None;
+            accumulator.close_open(0);
             accumulator.open_batch(0, 100, 10, SimTime::ZERO);
             let id = accumulator.drain_head(0, SimTime::ZERO).unwrap();
             accumulator.batches.get_mut(id).base_sequence = sequence;

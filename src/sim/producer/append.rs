@@ -90,8 +90,8 @@ impl Client {
             .is_none()
             && ctx.now > call.started
         {
-            self.metrics
-                .metadata_wait(ctx.now.since(call.started).as_nanos(), now_ms);
+            let waited = ctx.now.since(call.started);
+            self.metrics.metadata_wait(waited.as_nanos());
         }
         if let Some(too_large) = self.too_large(call.payload) {
             return self.fail(ctx, ExceptionClass::RecordTooLarge, too_large);

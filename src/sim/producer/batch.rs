@@ -18,11 +18,11 @@ pub struct Batch {
     pub stage: Stage,
     /// Bytes allocated for it: `max(batch.size, estimate of its first record)`.
     pub limit: u32,
-    /// Header and exact record bytes so far.
+    /// Header and exact record bytes, as far as settled (see `Accumulator::settle`).
     pub written: u32,
-    /// Records so far.
+    /// Records, as far as settled.
     pub records: u32,
-    /// Payload of its largest record.
+    /// Payload of its largest record, as far as settled.
     pub payload_max: u32,
     /// Ordinal of its first record in this partition.
     pub first_ordinal: u64,
@@ -63,11 +63,6 @@ pub enum Stage {
 }
 
 impl Batch {
-    /// Whether the next append is certain not to fit (`ProducerBatch.isFull`).
-    pub fn is_full(&self) -> bool {
-        self.stage != Stage::Open || (self.records > 0 && self.limit <= self.written)
-    }
-
     /// Age on the client's clock.
     pub fn age_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.created_ms)
@@ -133,7 +128,14 @@ impl Batches {
 
     /// All batches in use, in no meaningful order.
     pub fn iter(&self) -> impl Iterator<Item = &Batch> {
-        self.slots.iter().filter(|batch| batch.stage != Stage::Free)
+        self.in_use().map(|(_, batch)| batch)
+    }
+
+    /// All batches in use with their places.
+    pub fn in_use(&self) -> impl Iterator<Item = (BatchId, &Batch)> {
+        (0..)
+            .zip(&self.slots)
+            .filter(|(_, batch)| batch.stage != Stage::Free)
     }
 
     /// Whether the batch with this serial is still to be completed.

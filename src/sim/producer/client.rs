@@ -187,7 +187,7 @@ impl Client {
                 .get(partition.index())
                 .copied()
                 .unwrap_or(0);
-            self.accumulator.queues.push(queue);
+            self.accumulator.add_queue(queue);
             let place = self.accumulator.queues.len() as u32 - 1;
             self.metadata.topic_mut(topic).queues.push(place);
         }

@@ -32,6 +32,7 @@ impl Client {
 
     /// The time of `close(timeout)` is over: what is left fails.
     pub fn close_forcefully(&mut self, ctx: &mut Context<'_>) {
+        self.accumulator.settle_all();
         let left: Vec<BatchId> = self
             .accumulator
             .queues

@@ -80,7 +80,8 @@ impl Client {
     }
 
     /// Whether the head of a queue may go into a request that has `bytes` already.
-    fn pick(&self, place: u32, bytes: u64, now_ms: u64) -> Pick {
+    fn pick(&mut self, place: u32, bytes: u64, now_ms: u64) -> Pick {
+        self.accumulator.settle(place);
         let queue = &self.accumulator.queues[place as usize];
         let Some(&head) = queue.deque.front().filter(|_| !queue.is_muted) else {
             return Pick::Skip;

@@ -8,7 +8,6 @@ use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::sim::context::Context;
 use crate::sim::fact::{Fact, Flow};
-use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::time::SimTime;
@@ -20,6 +19,7 @@ impl Client {
         if now_ms < self.expiry_not_before_ms {
             return;
         }
+        self.accumulator.settle_all();
         let timeout_ms = self.settings.delivery_timeout_ms;
         let mut oldest = u64::MAX;
         for place in 0..self.accumulator.queues.len() {
@@ -44,15 +44,10 @@ impl Client {
     fn expire_batch(&mut self, ctx: &mut Context<'_>, id: BatchId) {
         let now_ms = ctx.now.as_millis();
         let batch = self.accumulator.batches.get(id).clone();
-        let queue = &mut self.accumulator.queues[batch.queue as usize];
         if batch.attempts > 0 && batch.base_sequence >= 0 {
-            let next = next_sequence(batch.base_sequence, batch.records as i32);
-            let unresolved = queue
-                .sequences
-                .unresolved
-                .map_or(next, |known| known.max(next));
-            queue.sequences.unresolved = Some(unresolved);
+            self.idempotence.leave_unresolved(&mut self.accumulator, id);
         }
+        let queue = &self.accumulator.queues[batch.queue as usize];
         let name = format!(
             "{}-{}",
             ctx.config.topics[queue.topic.index()].name,

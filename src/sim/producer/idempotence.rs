@@ -12,6 +12,8 @@ pub struct Idempotence {
     pub state: ProducerIdState,
     /// Queues whose in-flight batches are renumbered under a bumped epoch.
     pub rewrite: Vec<u32>,
+    /// Queues of which it is not known what became of an expired retry.
+    unresolved: Vec<u32>,
 }
 
 /// Whether there is a producer id.
@@ -52,6 +54,7 @@ impl Idempotence {
         Self {
             state,
             rewrite: Vec::new(),
+            unresolved: Vec::new(),
         }
     }
 
@@ -155,16 +158,36 @@ impl Idempotence {
 
     /// Looks at partitions whose last word is open (`maybeResolveSequences`).
     pub fn resolve(&mut self, accumulator: &mut Accumulator) {
-        for place in 0..accumulator.queues.len() {
-            let queue = &mut accumulator.queues[place];
-            if queue.sequences.unresolved.is_none() || !queue.unfinished.is_empty() {
+        if self.unresolved.is_empty() {
+            return;
+        }
+        for place in std::mem::take(&mut self.unresolved) {
+            let queue = &mut accumulator.queues[place as usize];
+            if queue.sequences.unresolved.is_none() {
+                continue;
+            }
+            if !queue.unfinished.is_empty() {
+                self.unresolved.push(place);
                 continue;
             }
             let is_acked = queue.sequences.next == next_sequence(queue.sequences.last_acked, 1);
             queue.sequences.unresolved = None;
             if !is_acked {
-                self.request_bump(place as u32);
+                self.request_bump(place);
             }
+        }
+    }
+
+    /// A retry of this batch expired: what became of it is to be seen
+    /// (`markSequenceUnresolved`).
+    pub fn leave_unresolved(&mut self, accumulator: &mut Accumulator, id: BatchId) {
+        let batch = accumulator.batches.get(id);
+        let next = next_sequence(batch.base_sequence, batch.records as i32);
+        let sequences = &mut accumulator.queues[batch.queue as usize].sequences;
+        let known = sequences.unresolved.map_or(next, |known| known.max(next));
+        sequences.unresolved = Some(known);
+        if !self.unresolved.contains(&batch.queue) {
+            self.unresolved.push(batch.queue);
         }
     }
 }

@@ -26,7 +26,6 @@ mod sender;
 mod view;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::kafka::config::java;
 use crate::kafka::settings::{Acks, JavaProducerSettings};
@@ -44,7 +43,7 @@ use crate::sim::producer::client::{Client, Closing, Counts, Woken};
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
-use crate::sim::workload::KeyTable;
+use crate::sim::workload::LoadKeys;
 
 /// Actions of one producer at one moment: more means that its application is caught in a loop that
 /// takes no time.
@@ -60,7 +59,7 @@ pub struct Producer {
     given: Vec<(String, String)>,
     client: Option<Client>,
     application: Option<Application>,
-    tables: Vec<Arc<KeyTable>>,
+    keys: Vec<LoadKeys>,
     start: SimTime,
     incarnation: u16,
     lookahead: SimSpan,
@@ -89,12 +88,7 @@ struct Earlier {
 
 impl Producer {
     /// A producer whose process has not started.
-    pub fn new(
-        config: &Config,
-        network: &Network,
-        me: ProducerIndex,
-        tables: Vec<Arc<KeyTable>>,
-    ) -> Self {
+    pub fn new(config: &Config, network: &Network, me: ProducerIndex, keys: Vec<LoadKeys>) -> Self {
         let producer = &config.producers[me.index()];
         let ClientConfig::Java(settings) = &producer.client;
         Self {
@@ -105,7 +99,7 @@ impl Producer {
             given: producer.given.clone(),
             client: None,
             application: None,
-            tables,
+            keys,
             start: producer.start,
             incarnation: 0,
             lookahead: network.lookahead(me),
@@ -282,12 +276,8 @@ impl Producer {
 
     fn start_process(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
-        let application = Application::new(
-            ctx.config,
-            (self.me, &self.tables),
-            ctx.now,
-            self.incarnation,
-        );
+        let application =
+            Application::new(ctx.config, (self.me, &self.keys), ctx.now, self.incarnation);
         self.application = Some(application);
         self.start_client(ctx);
     }
@@ -466,6 +456,7 @@ impl Producer {
         let Some(client) = &mut self.client else {
             return 0;
         };
+        client.accumulator.settle_all();
         let mut lost = 0;
         let held = client
             .accumulator

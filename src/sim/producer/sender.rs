@@ -9,7 +9,7 @@ use crate::sim::config::BROKERS_MAX;
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
-use crate::sim::producer::accumulator::{Accumulator, Readiness};
+use crate::sim::producer::accumulator::Readiness;
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Usable;
 use crate::sim::producer::partitioner::PartitionLoad;
@@ -106,7 +106,7 @@ impl Client {
     fn look(&self, now_ms: u64) -> Look {
         let mut look = Look::default();
         let urgency = (self.settings.linger_ms, self.urgency());
-        for queue in &self.accumulator.queues {
+        for (place, queue) in (0..).zip(&self.accumulator.queues) {
             let Some(&head) = queue.deque.front() else {
                 continue;
             };
@@ -117,8 +117,7 @@ impl Client {
             if look.ready.contains(leader) || queue.is_muted {
                 continue;
             }
-            let head = self.accumulator.batches.get(head);
-            match Accumulator::readiness(queue, head, urgency, now_ms) {
+            match self.accumulator.readiness(place, head, urgency, now_ms) {
                 Readiness::Ready => look.ready.insert(leader),
                 Readiness::NotBefore(at) => {
                     look.next_ms = Some(look.next_ms.map_or(at, |next| next.min(at)));

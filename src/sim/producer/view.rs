@@ -1,7 +1,7 @@
 //! What a producer looks like from outside. Nothing here changes anything.
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
-use crate::sim::config::{Config, Pacing};
+use crate::sim::config::Pacing;
 use crate::sim::fact::Node;
 use crate::sim::ids::{PartitionIndex, TopicIndex};
 use crate::sim::network::Network;
@@ -13,8 +13,8 @@ use crate::sim::producer::connections::Connections;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::time::SimTime;
 use crate::sim::view::{
-    BufferView, ConnectionState, ConnectionView, KeyCount, ProcessState, ProducerTotals,
-    ProducerView, ThreadState, ThreadView,
+    BufferView, ConnectionState, ConnectionView, ProcessState, ProducerTotals, ProducerView,
+    ThreadState, ThreadView,
 };
 
 impl Producer {
@@ -110,11 +110,11 @@ impl Producer {
     /// Batches and bytes for each partition, in flight included, added to `sums`.
     pub fn add_queued(&self, sums: &mut [(u32, u64)]) {
         let Some(client) = &self.client else { return };
-        for batch in client.accumulator.batches.iter() {
+        for (id, batch) in client.accumulator.batches.in_use() {
             let partition = client.accumulator.queues[batch.queue as usize].partition;
             let (batches, bytes) = &mut sums[partition.index()];
             *batches += 1;
-            *bytes += u64::from(batch.written);
+            *bytes += u64::from(client.accumulator.size_of(id).1);
         }
     }
 
@@ -139,42 +139,9 @@ impl Producer {
         on_wire
             .chain(&queue.deque)
             .fold((0, 0), |(count, bytes), &id| {
-                (count + 1, bytes + u64::from(batches.get(id).written))
+                let (_, written) = client.accumulator.size_of(id);
+                (count + 1, bytes + u64::from(written))
             })
-    }
-
-    /// How often each key of a topic was sent, hottest first, at most so many.
-    pub fn key_counts(&self, config: &Config, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
-        let (Some(client), Some(application)) = (&self.client, &self.application) else {
-            return Vec::new();
-        };
-        let Some(queues) = client.metadata.partitions(topic) else {
-            return Vec::new();
-        };
-        let mut counts = Vec::new();
-        for (place, load) in application.loads.iter().enumerate() {
-            if load.config.topic != topic || queues.is_empty() {
-                continue;
-            }
-            let keys = &config.producers[self.me.index()].loads[place].keys.keys;
-            let mut order: Vec<usize> = (0..load.key_counts.len()).collect();
-            order.sort_by_key(|&key| (std::cmp::Reverse(load.key_counts[key]), key));
-            for key in order
-                .into_iter()
-                .take(most)
-                .filter(|&key| load.key_counts[key] > 0)
-            {
-                let hash = load.keys.hash(key as u32).unwrap_or(0);
-                let number = hash as usize % queues.len();
-                let queue = &client.accumulator.queues[queues[number] as usize];
-                counts.push(KeyCount {
-                    key: keys[key].clone(),
-                    partition: queue.partition,
-                    records: u64::from(load.key_counts[key]),
-                });
-            }
-        }
-        counts
     }
 }
 
@@ -216,7 +183,7 @@ impl Client {
             ..BufferView::default()
         };
         let mut oldest = None;
-        for batch in self.accumulator.batches.iter() {
+        for (id, batch) in self.accumulator.batches.in_use() {
             let bytes = u64::from(batch.limit);
             match batch.stage {
                 Stage::Open => view.open_bytes += bytes,
@@ -225,9 +192,10 @@ impl Client {
                 Stage::Retrying => view.retrying_bytes += bytes,
                 Stage::Free => continue,
             }
-            view.written_bytes += u64::from(batch.written);
+            let (records, written) = self.accumulator.size_of(id);
+            view.written_bytes += u64::from(written);
             view.batches += 1;
-            view.records += u64::from(batch.records);
+            view.records += u64::from(records);
             oldest = Some(oldest.map_or(batch.created, |at: SimTime| at.min(batch.created)));
         }
         view.oldest_batch_age = oldest.map(|created| now.since(created));

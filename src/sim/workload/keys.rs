@@ -12,21 +12,19 @@ use crate::sim::rng::Stream;
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     cells: Vec<Cell>,
+    targets: Vec<Target>,
     cycles: Cycling,
     /// Partitions that `Target::partition` was found for.
     pub partitions: u32,
     payload_max: u32,
 }
 
-/// One key: where its records go, and its place in Vose's alias table: with a coin below the
-/// threshold this key, else the other one.
+/// One cell of Vose's alias table: with a coin below the threshold the key of this place, else the
+/// other one. Draws touch all cells alike, so they are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
     threshold: u32,
     other: u32,
-    target: Target,
-    hash: u32,
-    length: u32,
 }
 
 /// Where a key's records go, and how large they are.
@@ -36,6 +34,8 @@ pub struct Target {
     pub partition: u32,
     /// Key and value of the load's one size; of use for loads of one size only.
     pub size: RecordSize,
+    hash: u32,
+    length: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,34 +61,28 @@ impl KeyTable {
             KeyChoice::Weighted(weights) => alias_table(weights),
             KeyChoice::Uniform | KeyChoice::Cycle => Vec::new(),
         };
-        let cell = |(place, key): (usize, &Vec<u8>)| {
+        let cell = |place| {
+            let itself = (u32::MAX, place as u32);
+            let (threshold, other) = alias.get(place).copied().unwrap_or(itself);
+            Cell { threshold, other }
+        };
+        let target = |key: &Vec<u8>| {
             let (hash, length) = (to_positive(murmur2(key)), key.len() as u32);
-            let (threshold, other) = alias
-                .get(place)
-                .copied()
-                .unwrap_or((u32::MAX, place as u32));
-            let partition = hash % partitions.max(1);
             let payload = payload_bytes(Some(length), value_bytes, &[]);
-            Cell {
-                threshold,
-                other,
-                target: Target {
-                    partition,
-                    size: RecordSize::new(payload),
-                },
+            Target {
+                partition: hash % partitions.max(1),
+                size: RecordSize::new(payload),
                 hash,
                 length,
             }
         };
         let is_cycle = keys.choice == KeyChoice::Cycle;
-        let cells: Vec<_> = keys.keys.iter().enumerate().map(cell).collect();
+        let targets: Vec<_> = keys.keys.iter().map(target).collect();
+        let payloads = targets.iter().map(|target| target.size.payload);
         Self {
-            payload_max: cells
-                .iter()
-                .map(|cell| cell.target.size.payload)
-                .max()
-                .unwrap_or(0),
-            cells,
+            payload_max: payloads.max().unwrap_or(0),
+            cells: (0..targets.len()).map(cell).collect(),
+            targets,
             cycles: if is_cycle {
                 Cycling::InTurn
             } else {
@@ -110,12 +104,12 @@ impl KeyTable {
 
     /// `toPositive(murmur2(key))`.
     pub fn hash(&self, key: u32) -> Option<u32> {
-        self.cells.get(key as usize).map(|cell| cell.hash)
+        self.targets.get(key as usize).map(|target| target.hash)
     }
 
     /// Length of a key in bytes.
     pub fn length(&self, key: u32) -> Option<u32> {
-        self.cells.get(key as usize).map(|cell| cell.length)
+        self.targets.get(key as usize).map(|target| target.length)
     }
 
     /// The largest payload of all keys.
@@ -164,7 +158,7 @@ impl KeySource {
     #[inline]
     pub fn draw_target(&mut self) -> (u32, Target) {
         let key = self.draw();
-        (key, self.table.cells[key as usize].target)
+        (key, self.table.targets[key as usize])
     }
 }
 

@@ -2,18 +2,43 @@
 
 mod keys;
 mod pace;
+mod tally;
 
 pub use keys::{KeySource, KeyTable};
 pub use pace::{Pace, Step};
+pub use tally::KeyTallies;
 
 use std::sync::Arc;
 
 use crate::sim::config::{Config, KeyConfig, LoadConfig, ValueConfig};
 use crate::sim::rng::Stream;
 
-/// The key table of every load of every producer. Loads with the same keys, sizes and partitions
-/// share one.
-pub fn key_tables(config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
+use tally::TallyId;
+
+/// What one load draws from, and where its records are counted.
+#[derive(Clone, Debug)]
+pub struct LoadKeys {
+    /// The keys with their targets.
+    pub table: Arc<KeyTable>,
+    /// The list among the [`KeyTallies`].
+    pub tally: TallyId,
+}
+
+/// The keys of every load of every producer, and the empty tallies. Loads with the same keys, sizes
+/// and partitions share one table.
+pub fn keys_of_loads(config: &Config) -> (Vec<Vec<LoadKeys>>, KeyTallies) {
+    let (tallies, ids) = KeyTallies::new(config);
+    let of_producer = |(tables, ids): (Vec<_>, Vec<_>)| {
+        let pairs = tables.into_iter().zip(ids);
+        pairs
+            .map(|(table, tally)| LoadKeys { table, tally })
+            .collect()
+    };
+    let keys = key_tables(config).into_iter().zip(ids).map(of_producer);
+    (keys.collect(), tallies)
+}
+
+fn key_tables(config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
     let mut made: Vec<(Kind, Arc<KeyTable>)> = Vec::new();
     let mut table = |load: &LoadConfig| {
         let existing = config.topics[load.topic.index()].existing.as_ref();

@@ -110,7 +110,8 @@ impl Application {
         let mut waits_for_acks = record.is_some_and(|record| record.await_ack);
         if let Some(load) = load {
             let key = record.and_then(|record| record.key);
-            if let Some(count) = key.and_then(|key| load.key_counts.get_mut(key as usize)) {
+            let tally = ctx.key_tallies.records_mut(load.keys.tally);
+            if let Some(count) = key.and_then(|key| tally.get_mut(key as usize)) {
                 *count += 1;
             }
             if let AwaitAcks::Every(every) = load.config.await_acks {
@@ -524,7 +525,7 @@ impl Application {
                     if client.accumulator.batches.are_complete_up_to(newest) {
                         client.flushes -= 1;
                         let took = ctx.now.since(since).as_nanos();
-                        client.metrics.flushed(took, ctx.now.as_millis());
+                        client.metrics.flushed(took);
                         self.unblock(ctx, place);
                         self.after_flush(ctx, place);
                     }

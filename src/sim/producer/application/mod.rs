@@ -22,12 +22,10 @@ use crate::sim::producer::client::Client;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeySource, KeyTable, Pace, Step, value_bytes};
+use crate::sim::workload::{KeySource, LoadKeys, Pace, Step, value_bytes};
 
 /// How often a throttle looks at its metric.
 const THROTTLE_PERIOD: SimSpan = SimSpan::from_seconds(1);
-/// Keys whose records are counted one by one; loads with more keys have no counts.
-pub const COUNTED_KEYS_MAX: usize = 65_536;
 
 /// All threads of one application, and what they share.
 #[derive(Clone, Debug)]
@@ -72,11 +70,9 @@ pub struct Load {
     pub(super) pace: Pace,
     /// The present interval, while it is known.
     step: Option<Step>,
-    pub(super) keys: Arc<KeyTable>,
+    pub(super) keys: LoadKeys,
     /// Records begun.
     pub(super) begun: u64,
-    /// By key: records sent.
-    pub(super) key_counts: Vec<u32>,
     pub(super) threads_done: u32,
 }
 
@@ -84,13 +80,13 @@ impl Application {
     /// The application as configured, at the start of its `incarnation`th process.
     pub fn new(
         config: &Config,
-        (me, tables): (ProducerIndex, &[Arc<KeyTable>]),
+        (me, keys): (ProducerIndex, &[LoadKeys]),
         start: SimTime,
         incarnation: u16,
     ) -> Self {
         let producer = &config.producers[me.index()];
         let of_load = |(load, keys)| Load::new(load, keys);
-        let loads: Vec<_> = producer.loads.iter().zip(tables).map(of_load).collect();
+        let loads: Vec<_> = producer.loads.iter().zip(keys).map(of_load).collect();
         let mut threads = Vec::new();
         for (place, load) in loads.iter().enumerate() {
             for number in 0..load.config.threads.max(1) {
@@ -100,7 +96,7 @@ impl Application {
                     number as u16,
                 );
                 let source = KeySource::new(
-                    load.keys.clone(),
+                    Arc::clone(&load.keys.table),
                     Stream::new(seeds.0, Purpose::Key, seeds.1, seeds.2),
                     (number, load.config.threads.max(1)),
                 );
@@ -257,16 +253,10 @@ impl Application {
 }
 
 impl Load {
-    fn new(config: &LoadConfig, keys: &Arc<KeyTable>) -> Self {
-        let counted = if keys.len() <= COUNTED_KEYS_MAX {
-            keys.len()
-        } else {
-            0
-        };
+    fn new(config: &LoadConfig, keys: &LoadKeys) -> Self {
         Self {
             pace: Pace::new(&config.rate, config.threads),
-            key_counts: vec![0; counted],
-            keys: Arc::clone(keys),
+            keys: keys.clone(),
             begun: 0,
             step: None,
             threads_done: 0,
@@ -288,7 +278,7 @@ impl Load {
     fn route(&self, key: u32) -> Route {
         match self.config.keys.explicit_partition {
             Some(number) => Route::Partition(number),
-            None => match self.keys.hash(key) {
+            None => match self.keys.table.hash(key) {
                 Some(hash) => Route::Hash(hash),
                 None => Route::Sticky,
             },
@@ -297,12 +287,12 @@ impl Load {
 
     /// Draws the next record.
     fn draw(&self, thread: &mut Thread, keys_decide: bool) -> InHand {
-        let key = if self.keys.is_empty() {
+        let key = if self.keys.table.is_empty() {
             None
         } else {
             Some(thread.keys.draw())
         };
-        let key_bytes = key.and_then(|key| self.keys.length(key));
+        let key_bytes = key.and_then(|key| self.keys.table.length(key));
         let value = value_bytes(&self.config.values, &mut thread.value_draws);
         let payload = payload_bytes(key_bytes, value, &[]);
         let mut record = self.in_hand(key.unwrap_or(u32::MAX), payload);

@@ -36,7 +36,7 @@ impl Application {
             self.act(ctx, client, place);
             return;
         }
-        thread.keys.use_table(&load.keys);
+        thread.keys.use_table(&load.keys.table);
         client
             .metadata
             .touch(load.config.topic, ctx.now.as_millis());
@@ -47,6 +47,7 @@ impl Application {
         let mut limit = limit.min(step.until);
         let mut sent = 0;
         let mut stopped = None;
+        let tally = ctx.key_tallies.records_mut(load.keys.tally);
         while sent < left {
             let (key, target) = thread.keys.draw_target();
             let queue = queues[target.partition as usize];
@@ -61,8 +62,8 @@ impl Application {
                 break;
             }
             sent += 1;
-            if let Some(count) = load.key_counts.get_mut(key as usize) {
-                *count = count.saturating_add(1);
+            if let Some(count) = tally.get_mut(key as usize) {
+                *count += 1;
             }
             thread.advance(step.interval);
             if room == Room::Filled {
@@ -111,7 +112,7 @@ impl Load {
                 self.config.values,
                 ValueConfig::Null | ValueConfig::Fixed(_)
             )
-            && !self.keys.is_empty()
+            && !self.keys.table.is_empty()
     }
 
     /// Whether the topic is known and every record of the load is of a size that the client takes.
@@ -124,11 +125,11 @@ impl Load {
         if count == 0 || !client.keys_decide() || client.is_closing() {
             return false;
         }
-        if self.keys.partitions != count {
+        if self.keys.table.partitions != count {
             let value_bytes = self.config.values.fixed();
-            self.keys = Arc::new(KeyTable::new(&self.config.keys, value_bytes, count));
+            self.keys.table = Arc::new(KeyTable::new(&self.config.keys, value_bytes, count));
         }
-        let largest = u64::from(upper_bound_estimate(self.keys.payload_max()));
+        let largest = u64::from(upper_bound_estimate(self.keys.table.payload_max()));
         let limit = u64::from(client.settings.max_request_size);
         largest <= limit.min(client.settings.buffer_memory)
     }
