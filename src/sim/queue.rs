@@ -15,10 +15,10 @@ pub struct Rank(pub u32);
 
 impl Rank {
     /// A producer's own next moment: after everything that the world does at that time.
-    pub const RUN: Self = Self(u32::MAX - 1);
+    pub const RUN: Self = Self((1 << RANK_BITS) - 2);
     /// A command from outside: last of all at its moment, because a person who types it sees
     /// everything else of that moment done.
-    pub const COMMAND: Self = Self(u32::MAX);
+    pub const COMMAND: Self = Self((1 << RANK_BITS) - 1);
 }
 
 /// Events in order. `pop` and `push` cost O(log n).
@@ -30,11 +30,17 @@ pub struct EventQueue<E> {
 
 #[derive(Clone, Debug)]
 struct Entry<E> {
-    at: SimTime,
-    rank: Rank,
-    number: u64,
+    /// Moment, rank and number, most significant first: one comparison decides.
+    key: u128,
     event: E,
 }
+
+/// Bits of a key that hold an entity's running number, and then its rank; the moment has the rest.
+const NUMBER_BITS: u32 = 40;
+const RANK_BITS: u32 = 24;
+
+/// A running number starts again after 10¹² events of one entity.
+const NUMBER_MAX: u64 = (1 << NUMBER_BITS) - 1;
 
 impl<E> EventQueue<E> {
     /// An empty queue for entities with ranks below `ranks`.
@@ -49,49 +55,41 @@ impl<E> EventQueue<E> {
     pub fn push(&mut self, at: SimTime, rank: Rank, event: E) {
         let number = &mut self.numbers[rank.0 as usize];
         *number += 1;
-        self.heap.push(Entry {
-            at,
-            rank,
-            number: *number,
-            event,
-        });
+        let number = *number;
+        self.push_numbered(at, rank, number, event);
     }
 
     /// Schedules `event` under an explicit number, for the ranks above all entities.
     pub fn push_numbered(&mut self, at: SimTime, rank: Rank, number: u64, event: E) {
-        self.heap.push(Entry {
-            at,
-            rank,
-            number,
-            event,
-        });
+        let order = u64::from(rank.0) << NUMBER_BITS | (number & NUMBER_MAX);
+        let key = u128::from(at.as_nanos()) << u64::BITS | u128::from(order);
+        self.heap.push(Entry { key, event });
     }
 
     /// When the next event is due.
     pub fn next_at(&self) -> Option<SimTime> {
-        self.heap.peek().map(|entry| entry.at)
+        self.heap.peek().map(Entry::at)
     }
 
     /// Takes the next event, unless it is due after `limit`.
     #[inline]
     pub fn pop_until(&mut self, limit: SimTime) -> Option<(SimTime, E)> {
-        if self.heap.peek()?.at > limit {
+        if self.heap.peek()?.at() > limit {
             return None;
         }
-        self.heap.pop().map(|entry| (entry.at, entry.event))
+        self.heap.pop().map(|entry| (entry.at(), entry.event))
     }
 }
 
 impl<E> Entry<E> {
-    #[inline]
-    fn key(&self) -> (SimTime, Rank, u64) {
-        (self.at, self.rank, self.number)
+    fn at(&self) -> SimTime {
+        SimTime::from_nanos((self.key >> u64::BITS) as u64)
     }
 }
 
 impl<E> PartialEq for Entry<E> {
     fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+        self.key == other.key
     }
 }
 
@@ -107,7 +105,7 @@ impl<E> Ord for Entry<E> {
     /// Reversed, because the standard heap gives its largest element first.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
+        other.key.cmp(&self.key)
     }
 }
 

@@ -15,6 +15,17 @@ use crate::sim::producer::idempotence::Gate;
 use crate::sim::producer::metrics::Drained;
 use crate::sim::request::{ApiKey, Part, RequestId};
 
+/// What a drain pass over one node's partitions did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Drain {
+    /// Nothing could leave.
+    Nothing,
+    /// A request left, and nothing else waits in these partitions.
+    NoneLeft,
+    /// A request left, and more waits.
+    SomeLeft,
+}
+
 /// Whether a partition's head goes along.
 enum Pick {
     Take(BatchId),
@@ -23,9 +34,9 @@ enum Pick {
 }
 
 impl Client {
-    /// Sends a node what it may have, in one request; says whether there was anything. Linger is
-    /// not asked: once a node is ready, the head of every partition that it leads goes along.
-    pub(super) fn drain_to(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) -> bool {
+    /// Sends a node what it may have, in one request. Linger is not asked: once a node is ready,
+    /// the head of every partition that it leads goes along.
+    pub(super) fn drain_to(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) -> Drain {
         let now_ms = ctx.now.as_millis();
         let mut batches = std::mem::take(&mut self.drained);
         self.drain(ctx, broker, &mut batches);
@@ -33,13 +44,28 @@ impl Client {
             .iter()
             .map(|&id| u64::from(self.accumulator.batches.get(id).records));
         self.metrics.node_drained(records.sum(), now_ms);
-        let is_any = !batches.is_empty();
-        if is_any {
+        let outcome = if batches.is_empty() {
+            Drain::Nothing
+        } else {
             self.send_request(ctx, broker, &batches);
-        }
+            self.what_is_left(broker)
+        };
         batches.clear();
         self.drained = batches;
-        is_any
+        outcome
+    }
+
+    fn what_is_left(&self, broker: BrokerIndex) -> Drain {
+        let queues = &self.accumulator.queues;
+        let led = &self.led_by[broker.index()].queues;
+        if led
+            .iter()
+            .all(|&place| queues[place as usize].deque.is_empty())
+        {
+            Drain::NoneLeft
+        } else {
+            Drain::SomeLeft
+        }
     }
 
     /// One lap over the node's partitions, from its cursor on; at most one batch each.

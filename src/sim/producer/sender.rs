@@ -12,6 +12,7 @@ use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::producer::accumulator::Readiness;
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Usable;
+use crate::sim::producer::drain::Drain;
 use crate::sim::producer::partitioner::PartitionLoad;
 use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
@@ -19,6 +20,13 @@ use crate::sim::view::ConnectionState;
 /// Turns of the sender at one moment: each sends at least one request, so this is never reached
 /// unless `max.in.flight.requests.per.connection` is absurdly large.
 const TURNS_MAX: u32 = 10_000;
+
+/// Whether another turn at the same moment can find anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Another,
+    Last,
+}
 
 /// What one look at all deques found.
 #[derive(Debug, Default)]
@@ -71,7 +79,7 @@ impl Client {
             self.init_producer_id(ctx);
         }
         for _ in 0..TURNS_MAX {
-            if !self.send_produce(ctx) {
+            if self.send_produce(ctx) == Turn::Last {
                 break;
             }
         }
@@ -80,8 +88,8 @@ impl Client {
         self.wake_at = self.wake_at.min(deadline);
     }
 
-    /// One turn: ready nodes, drain, expiry, requests. Says whether a request left.
-    fn send_produce(&mut self, ctx: &mut Context<'_>) -> bool {
+    /// One turn: ready nodes, drain, expiry, requests.
+    fn send_produce(&mut self, ctx: &mut Context<'_>) -> Turn {
         let now_ms = ctx.now.as_millis();
         let look = self.look(now_ms);
         if let Some(next_ms) = look.next_ms {
@@ -92,14 +100,20 @@ impl Client {
             self.update_metadata(ctx);
         }
         self.weigh_partitions();
-        let mut sent = false;
+        let mut turn = Turn::Last;
         for broker in (0..self.led_by.len() as u16).map(BrokerIndex) {
             if look.ready.contains(broker) && self.may_send_to(ctx, broker) {
-                sent |= self.drain_to(ctx, broker);
+                let drained = self.drain_to(ctx, broker);
+                // Where all that was ready has left, another look would find what this one found:
+                // only the load tables of sticky partitioning see a difference.
+                let is_weighed = self.sticky.iter().any(Option::is_some);
+                if drained == Drain::SomeLeft || (drained == Drain::NoneLeft && is_weighed) {
+                    turn = Turn::Another;
+                }
             }
         }
         self.expire(ctx);
-        sent
+        turn
     }
 
     /// Looks at the head of every deque (`RecordAccumulator.ready`).
