@@ -15,17 +15,20 @@
 //! before: it may still be on the wire.
 
 mod entry;
+mod pending;
 mod tally;
 
 use crate::kafka::settings::Acks;
 use crate::sim::config::{ClientConfig, Config};
 use crate::sim::fact::{Appended, Flow};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
+use crate::sim::time::SimTime;
 
 pub use entry::RUNS_MAX;
 pub use tally::{Account, LedgerField, Tally};
 
 use entry::{Confirmation, Entry};
+use pending::Pending;
 
 /// No entry for this partition yet.
 const NO_ENTRY: u32 = u32::MAX;
@@ -34,6 +37,10 @@ const NO_ENTRY: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Ledger {
     entries: Vec<Entry>,
+    /// What came for each entry since the last count.
+    pending: Vec<Pending>,
+    /// By partition: when the latest append happened.
+    last_appends: Vec<SimTime>,
     /// By producer and partition: the place in `entries`, or [`NO_ENTRY`].
     places: Vec<Vec<u32>>,
     /// Entries that changed since they were last counted.
@@ -52,6 +59,8 @@ impl Ledger {
         let producers = config.producers.len();
         Self {
             entries: Vec::new(),
+            pending: Vec::new(),
+            last_appends: Vec::new(),
             places: vec![Vec::new(); producers],
             changed: Vec::new(),
             confirmation: config
@@ -75,8 +84,8 @@ impl Ledger {
                 records,
             } = *flow
             {
-                self.entry(producer, partition)
-                    .truncate(first_ordinal, records);
+                let (entry, pending) = self.entry(producer, partition);
+                pending.truncate(entry, first_ordinal, u64::from(records));
             }
         }
         self.fold_appends(flows);
@@ -144,31 +153,37 @@ impl Ledger {
     fn in_order<'a>(&mut self, appends: impl Iterator<Item = &'a Appended>) -> bool {
         let mut in_order = true;
         for appended in appends {
-            let entry = self.entry(appended.producer, appended.partition);
-            in_order &= entry.last_append <= appended.at;
-            entry.last_append = entry.last_append.max(appended.at);
+            let place = appended.partition.index();
+            if self.last_appends.len() <= place {
+                self.last_appends.resize(place + 1, SimTime::ZERO);
+            }
+            let last = &mut self.last_appends[place];
+            in_order &= *last <= appended.at;
+            *last = appended.at.max(*last);
         }
         in_order
     }
 
     fn append(&mut self, appended: &Appended) {
-        self.entry(appended.producer, appended.partition)
-            .append(appended.first_ordinal, appended.records);
+        let (entry, pending) = self.entry(appended.producer, appended.partition);
+        pending.append(entry, appended.first_ordinal, u64::from(appended.records));
     }
 
     fn fold_outcome(&mut self, flow: &Flow) {
         match *flow {
             Flow::Appended(_) | Flow::Truncated { .. } => {}
-            Flow::Acknowledged(ref batch) => self
-                .entry(batch.producer, batch.partition)
-                .acknowledge(batch.first_ordinal, batch.records),
+            Flow::Acknowledged(ref batch) => {
+                let (entry, pending) = self.entry(batch.producer, batch.partition);
+                pending.acknowledge(entry, batch.first_ordinal, u64::from(batch.records));
+            }
             Flow::Failed {
                 producer,
                 partition,
                 first_ordinal,
                 records,
             } => {
-                self.entry(producer, partition).fail(first_ordinal, records);
+                let (entry, _) = self.entry(producer, partition);
+                entry.fail(first_ordinal, u64::from(records));
             }
             Flow::Abandoned {
                 producer,
@@ -176,8 +191,8 @@ impl Ledger {
                 first_ordinal,
                 records,
             } => {
-                self.entry(producer, partition)
-                    .abandon(first_ordinal, records);
+                let (entry, _) = self.entry(producer, partition);
+                entry.abandon(first_ordinal, u64::from(records));
             }
             Flow::Refused {
                 producer, records, ..
@@ -192,7 +207,11 @@ impl Ledger {
 
     /// The entry of a producer in a partition, made when it is first asked for, and marked as
     /// changed.
-    fn entry(&mut self, producer: ProducerIndex, partition: PartitionIndex) -> &mut Entry {
+    fn entry(
+        &mut self,
+        producer: ProducerIndex,
+        partition: PartitionIndex,
+    ) -> (&mut Entry, &mut Pending) {
         if self.places.len() <= producer.index() {
             self.places.resize_with(producer.index() + 1, Vec::new);
             self.tallies.resize(producer.index() + 1, Tally::default());
@@ -209,19 +228,21 @@ impl Ledger {
             let confirmation = confirmation.unwrap_or(Confirmation::ByLeader);
             self.entries
                 .push(Entry::new(producer, partition, confirmation));
+            self.pending.push(Pending::default());
         }
-        let entry = &mut self.entries[place as usize];
-        if !entry.changed {
-            entry.changed = true;
+        let pending = &mut self.pending[place as usize];
+        if !pending.is_changed {
+            pending.is_changed = true;
             self.changed.push(place);
         }
-        entry
+        (&mut self.entries[place as usize], pending)
     }
 
     /// Counts the entries that changed anew.
     fn count_changed(&mut self) {
         for place in self.changed.drain(..) {
             let entry = &mut self.entries[place as usize];
+            self.pending[place as usize].enter(entry);
             let before = *entry.tally();
             entry.recount();
             let tally = &mut self.tallies[entry.producer.index()];
@@ -355,6 +376,27 @@ mod tests {
             prop_assert_eq!(account.imbalance(), None);
             let open = fates.iter().filter(|&&fate| 2 < fate).count() as u64;
             prop_assert_eq!(account.under_way, open * 10);
+        }
+
+        #[test]
+        fn batches_handed_over_together_count_like_one_after_the_other(
+            // Retries, gaps and duplicates, on one partition.
+            batches in prop::collection::vec((0u64..12, any::<bool>()), 1..60),
+        ) {
+            let flows: Vec<Flow> = (0u64..)
+                .zip(&batches)
+                .map(|(moment, &(batch, is_append))| {
+                    if is_append {
+                        appended(0, batch, moment * 10, moment)
+                    } else {
+                        acknowledged(0, batch)
+                    }
+                })
+                .collect();
+            let (mut together, mut singly) = (Ledger::new(&config()), Ledger::new(&config()));
+            together.fold(&flows);
+            flows.iter().for_each(|flow| singly.fold(std::slice::from_ref(flow)));
+            prop_assert_eq!(together.total(), singly.total());
         }
     }
 }

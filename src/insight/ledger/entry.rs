@@ -3,7 +3,6 @@
 use super::tally::Tally;
 use crate::insight::interval::{CountMap, IntervalSet};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
-use crate::sim::time::SimTime;
 
 /// Intervals that one entry keeps apart at most, over all its sets.
 pub const RUNS_MAX: usize = 2_048;
@@ -22,10 +21,6 @@ pub(super) enum Confirmation {
 pub(super) struct Entry {
     pub(super) producer: ProducerIndex,
     pub(super) partition: PartitionIndex,
-    /// When the latest append happened.
-    pub(super) last_append: SimTime,
-    /// Whether anything came since the last count.
-    pub(super) changed: bool,
     confirmation: Confirmation,
     acknowledged: IntervalSet,
     failed: IntervalSet,
@@ -50,8 +45,6 @@ impl Entry {
         Self {
             producer,
             partition,
-            last_append: SimTime::ZERO,
-            changed: false,
             confirmation,
             acknowledged: IntervalSet::default(),
             failed: IntervalSet::default(),
@@ -69,7 +62,7 @@ impl Entry {
         &self.tally
     }
 
-    pub(super) fn append(&mut self, first: u64, records: u32) {
+    pub(super) fn append(&mut self, first: u64, records: u64) {
         let (start, end, _) = self.above_floor(first, records);
         if end < self.present.end_positive() {
             // A later record already stands in the log. Those that stand there themselves are
@@ -79,24 +72,29 @@ impl Entry {
         self.present.add(start, end, 1);
     }
 
-    pub(super) fn truncate(&mut self, first: u64, records: u32) {
+    /// The end of what stands in the log.
+    pub(super) fn log_end(&self) -> u64 {
+        self.present.end_positive()
+    }
+
+    pub(super) fn truncate(&mut self, first: u64, records: u64) {
         let (start, end, _) = self.above_floor(first, records);
         self.present.add(start, end, -1);
     }
 
-    pub(super) fn acknowledge(&mut self, first: u64, records: u32) {
+    pub(super) fn acknowledge(&mut self, first: u64, records: u64) {
         let (start, end, late) = self.above_floor(first, records);
         self.acknowledged.insert(start, end);
         self.settled.acknowledged_present += late;
     }
 
-    pub(super) fn fail(&mut self, first: u64, records: u32) {
+    pub(super) fn fail(&mut self, first: u64, records: u64) {
         let (start, end, late) = self.above_floor(first, records);
         self.failed.insert(start, end);
         self.settled.failed_absent += late;
     }
 
-    pub(super) fn abandon(&mut self, first: u64, records: u32) {
+    pub(super) fn abandon(&mut self, first: u64, records: u64) {
         let (start, end, late) = self.above_floor(first, records);
         self.abandoned.insert(start, end);
         self.settled.abandoned_absent += late;
@@ -104,7 +102,6 @@ impl Entry {
 
     /// Counts everything anew, and settles the older half when there is too much to keep apart.
     pub(super) fn recount(&mut self) {
-        self.changed = false;
         if RUNS_MAX < self.runs() {
             self.settle();
         }
@@ -113,9 +110,9 @@ impl Entry {
         self.tally.reordered += self.reordered;
     }
 
-    /// The part of a batch that is not settled, and how many records of it are.
-    fn above_floor(&mut self, first: u64, records: u32) -> (u64, u64, u64) {
-        let end = first.saturating_add(u64::from(records));
+    /// The part of some records that is not settled, and how many of them are.
+    fn above_floor(&mut self, first: u64, records: u64) -> (u64, u64, u64) {
+        let end = first.saturating_add(records);
         let late = end.min(self.floor).saturating_sub(first);
         self.settled.late += late;
         (first.max(self.floor), end.max(self.floor), late)
