@@ -38,7 +38,7 @@ POINTER_RESULTS = [
     "rd_kafka_conf_dump",
     "rd_kafka_topic_conf_dump",
     "rd_kafka_conf",
-    "rd_kafka_default_topic_conf_dup",
+    "rd_kafka_conf_get_default_topic_conf",
     "rd_kafka_new",
     "rd_kafka_topic_new",
     "rd_kafka_handle_mock_cluster",
@@ -144,13 +144,15 @@ class Client:
     # === Configuration
 
     def effective(self):
-        """Every property's value after the library completed the configuration."""
+        """Every property's value after the library completed the configuration. Where a property
+        of the default topic has the name of a global one, its name begins with `topic:`. There is
+        a default topic only if some property of it was set."""
         count = c_size_t()
         conf = c_void_p(LIB.rd_kafka_conf(self.handle))
         values = pairs(LIB.rd_kafka_conf_dump(conf, byref(count)), count)
-        topic = c_void_p(LIB.rd_kafka_default_topic_conf_dup(self.handle))
-        values.update(pairs(LIB.rd_kafka_topic_conf_dump(topic, byref(count)), count))
-        LIB.rd_kafka_topic_conf_destroy(topic)
+        topic = c_void_p(LIB.rd_kafka_conf_get_default_topic_conf(conf))
+        for name, value in pairs(LIB.rd_kafka_topic_conf_dump(topic, byref(count)), count).items():
+            values[f"topic:{name}" if name in values else name] = value
         return values
 
     # === Producing
