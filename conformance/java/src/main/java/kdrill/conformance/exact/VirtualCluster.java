@@ -19,6 +19,7 @@ import org.apache.kafka.common.message.ProduceRequestData;
 import org.apache.kafka.common.message.ProduceResponseData;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.requests.AbstractRequest;
 import org.apache.kafka.common.requests.AbstractResponse;
@@ -68,8 +69,8 @@ final class VirtualCluster {
 
     /** One Produce request, as its bytes say. */
     record Produce(
-        long nanos, int broker, int number, int bytes, int version, List<Batch> batches,
-        Errors error) {
+        long nanos, int broker, int number, int bytes, int responseBytes, int version,
+        List<Batch> batches, Errors error) {
     }
 
     private final int brokers;
@@ -77,7 +78,6 @@ final class VirtualCluster {
     private final Map<String, Log[]> logsByTopic = new TreeMap<>();
     private final Set<Integer> refusing = new HashSet<>();
     private final int[] produceCount;
-    private final long metadataServiceNanos;
     private Script script = (broker, number, nanos) -> Verdict.ok(0);
     private int leaderEpoch = 1;
     final List<Produce> produces = new ArrayList<>();
@@ -86,7 +86,6 @@ final class VirtualCluster {
     VirtualCluster(int brokers) {
         this.brokers = brokers;
         this.produceCount = new int[brokers + 1];
-        this.metadataServiceNanos = 0;
     }
 
     void script(Script script) {
@@ -150,7 +149,7 @@ final class VirtualCluster {
             case FIND_COORDINATOR -> coordinator((FindCoordinatorRequest) parsed);
             default -> throw new IllegalStateException("unexpected " + header);
         };
-        return new Answer(serialized(header, response), Fate.SENT, metadataServiceNanos);
+        return new Answer(serialized(header, response), Fate.SENT, 0);
     }
 
     private static ByteBuffer serialized(RequestHeader header, AbstractResponse response) {
@@ -170,8 +169,7 @@ final class VirtualCluster {
                 new ProduceResponseData.TopicProduceResponse()
                     .setName(topic.name()).setTopicId(topic.topicId());
             for (ProduceRequestData.PartitionProduceData partition : topic.partitionData()) {
-                RecordBatch batch = ((org.apache.kafka.common.record.internal.MemoryRecords) partition
-                    .records()).batches().iterator().next();
+                RecordBatch batch = ((MemoryRecords) partition.records()).batches().iterator().next();
                 batches.add(new Batch(
                     partition.index(), batch.countOrNull(), batch.sizeInBytes(),
                     batch.producerId(), batch.producerEpoch(), batch.baseSequence()));
@@ -180,10 +178,11 @@ final class VirtualCluster {
             }
             data.responses().add(answers);
         }
-        produces.add(new Produce(
-            nanos, broker, number, frame, header.apiVersion(), batches, verdict.error));
         boolean answered = request.acks() != 0;
         ByteBuffer response = answered ? serialized(header, new ProduceResponse(data)) : null;
+        produces.add(new Produce(
+            nanos, broker, number, frame, answered ? response.remaining() + 4 : 0,
+            header.apiVersion(), batches, verdict.error));
         return new Answer(response, verdict.fate, verdict.serviceNanos);
     }
 

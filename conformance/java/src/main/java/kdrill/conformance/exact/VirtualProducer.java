@@ -97,7 +97,8 @@ final class VirtualProducer {
             ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG);
         SplitMix64 draws = new SplitMix64(seed);
         this.accumulator = SenderAccess.seededAccumulator(
-            batchSize, Compression.NONE,
+            batchSize,
+            Compression.of(config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG)).build(),
             (int) Math.min(config.getLong(ProducerConfig.LINGER_MS_CONFIG), Integer.MAX_VALUE),
             backoffMs, backoffMaxMs, config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG),
             new RecordAccumulator.PartitionerConfig(adaptive, config.getLong(
