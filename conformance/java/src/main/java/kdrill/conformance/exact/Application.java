@@ -1,36 +1,79 @@
 package kdrill.conformance.exact;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.producer.internals.BufferPool;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
 
 /**
- * The application's thread, in lock-step with the sender's: only one of the two runs at a time.
+ * The application's threads, in lock-step with the sender's: only one of them all runs at a time.
  *
- * <p>Work that cannot block runs at once on the caller's thread. Work that may block, because memory
- * or metadata is short, gets a thread; the caller goes on when that thread is done or waits inside
- * Kafka, and gives it a chance again after each pass of the sender. A thread that waits for memory
- * waits in real time, so `max.block.ms` never ends here; one that waits for metadata does so on the
- * virtual clock.
+ * <p>A call first runs on the driving thread. When Kafka would block it there, because memory or
+ * metadata is short, nothing has been done yet: the call is made again on a thread of its own, which
+ * may block, and gets a chance to go on after each pass of the sender. A thread that waits for
+ * memory does so in real time, so `max.block.ms` never ends here; one that waits for metadata does
+ * so on the virtual clock.
  */
 final class Application implements VirtualClock.Waiting {
+    private static final int SPINS = 200;
+    private static final long NAP_NANOS = 20_000;
+
     private final VirtualClock clock;
     private final Agenda agenda;
-    private final BufferPool pool;
-    private final int batchSize;
     private final Deque<Worker> workers = new ArrayDeque<>();
+    private Pool pool;
 
-    Application(VirtualClock clock, Agenda agenda, BufferPool pool, int batchSize) {
+    Application(VirtualClock clock, Agenda agenda) {
         this.clock = clock;
         this.agenda = agenda;
-        this.pool = pool;
-        this.batchSize = batchSize;
     }
 
-    /** Work that may block, as a thread of its own. */
-    private final class Worker extends Thread {
-        private final Runnable work;
+    /** Kafka's pool; it does not block the driving thread. */
+    BufferPool pool(long memory, int batchSize, Metrics metrics, Time time) {
+        pool = new Pool(memory, batchSize, metrics, time);
+        return pool;
+    }
+
+    /** Thrown through Kafka on the driving thread where it would block. */
+    private static final class WouldBlock extends RuntimeException {
+        WouldBlock() {
+            super("would block", null, false, false);
+        }
+    }
+
+    private static final class Pool extends BufferPool {
+        private volatile int wanted;
+
+        Pool(long memory, int batchSize, Metrics metrics, Time time) {
+            super(memory, batchSize, metrics, time, "producer-metrics");
+        }
+
+        @Override
+        public ByteBuffer allocate(int size, long maxTimeToBlockMs)
+                throws InterruptedException {
+            if (size <= totalMemory() && availableMemory() < size) {
+                if (!(Thread.currentThread() instanceof Worker)) {
+                    throw new WouldBlock();
+                }
+                wanted = size;
+            }
+            return super.allocate(size, maxTimeToBlockMs);
+        }
+
+        /** Whether a thread waits and nothing was freed for it. */
+        boolean starving() {
+            return queued() > 0 && availableMemory() < wanted;
+        }
+    }
+
+    /** A call that blocks, as a thread of its own. */
+    private static final class Worker extends Thread {
+        private final Runnable call;
         private volatile boolean finished;
         private volatile Throwable problem;
         // While it waits for metadata.
@@ -38,70 +81,60 @@ final class Application implements VirtualClock.Waiting {
         private volatile Supplier<Boolean> condition;
         private volatile long deadlineMs;
 
-        Worker(Runnable work) {
-            this.work = work;
+        Worker(Runnable call) {
+            this.call = call;
             setDaemon(true);
         }
 
         @Override
         public void run() {
             try {
-                work.run();
+                call.run();
             } catch (Throwable thrown) {
                 problem = thrown;
             }
             finished = true;
         }
-
-        /** Whether it stands inside Kafka and nothing has happened that would let it go on. */
-        boolean stuck() {
-            Object waitsFor = monitor;
-            if (waitsFor != null) {
-                return !satisfied(waitsFor);
-            }
-            return getState() == State.TIMED_WAITING && pool.queued() > 0
-                && pool.availableMemory() < batchSize;
-        }
-
-        private boolean satisfied(Object waitsFor) {
-            synchronized (waitsFor) {
-                Supplier<Boolean> wanted = condition;
-                return wanted == null || wanted.get() || clock.milliseconds() >= deadlineMs;
-            }
-        }
     }
 
-    void run(Runnable work) {
-        if (workers.isEmpty() && pool.availableMemory() >= 2L * batchSize && metadataKnown) {
-            work.run();
+    /** Makes a call into Kafka, then what follows it, now or when the call has returned. */
+    void call(Runnable call, Runnable returned) {
+        try {
+            call.run();
+        } catch (WouldBlock blocked) {
+            Worker worker = new Worker(() -> {
+                call.run();
+                returned.run();
+            });
+            workers.add(worker);
+            worker.start();
+            settle(worker);
             return;
         }
-        Worker worker = new Worker(work);
-        workers.add(worker);
-        worker.start();
-        settle(worker);
-        metadataKnown = worker.finished;
+        returned.run();
     }
-
-    private boolean metadataKnown;
 
     /** Lets blocked threads go on that can. */
     void resume() {
-        for (Worker worker : workers.toArray(new Worker[0])) {
-            settle(worker);
+        if (!workers.isEmpty()) {
+            for (Worker worker : workers.toArray(new Worker[0])) {
+                settle(worker);
+            }
         }
     }
 
-    /** Waits until the worker is done or stuck. */
+    /** Waits until the worker is done or stands still inside Kafka. */
     private void settle(Worker worker) {
-        while (!worker.finished && !worker.stuck()) {
-            Object waitsFor = worker.monitor;
-            if (waitsFor != null) {
-                synchronized (waitsFor) {
-                    waitsFor.notifyAll();
+        for (int spins = 0; !worker.finished && !stuck(worker); spins++) {
+            Object monitor = worker.monitor;
+            if (monitor != null) {
+                synchronized (monitor) {
+                    monitor.notifyAll();
                 }
             }
-            Thread.onSpinWait();
+            if (spins > SPINS) {
+                LockSupport.parkNanos(NAP_NANOS);
+            }
         }
         if (worker.finished) {
             workers.remove(worker);
@@ -111,11 +144,23 @@ final class Application implements VirtualClock.Waiting {
         }
     }
 
+    private boolean stuck(Worker worker) {
+        Object monitor = worker.monitor;
+        if (monitor != null) {
+            synchronized (monitor) {
+                Supplier<Boolean> condition = worker.condition;
+                return condition != null && !condition.get()
+                    && clock.milliseconds() < worker.deadlineMs;
+            }
+        }
+        return worker.getState() == Thread.State.TIMED_WAITING && pool.starving();
+    }
+
     @Override
     public void await(Object monitor, Supplier<Boolean> condition, long deadlineMs)
             throws InterruptedException {
         if (!(Thread.currentThread() instanceof Worker worker)) {
-            throw new IllegalStateException("the driving thread would block");
+            throw new WouldBlock();
         }
         agenda.at(VirtualClock.nanosAt(deadlineMs), () -> { });
         synchronized (monitor) {
@@ -125,12 +170,10 @@ final class Application implements VirtualClock.Waiting {
             while (!condition.get() && clock.milliseconds() < deadlineMs) {
                 monitor.wait();
             }
-            boolean met = condition.get();
             worker.monitor = null;
             worker.condition = null;
-            if (!met) {
-                throw new org.apache.kafka.common.errors.TimeoutException(
-                    "Condition not satisfied before deadline");
+            if (!condition.get()) {
+                throw new TimeoutException("Condition not satisfied before deadline");
             }
         }
     }

@@ -36,7 +36,7 @@ import org.apache.kafka.common.utils.LogContext;
  * client, metadata, metrics — on a virtual clock above a virtual network.
  *
  * <p>One thread drives everything: the sender's passes, and the application's sends as entries of
- * the agenda. Only a send that may block gets a thread, see {@link Application}. Kafka's random
+ * the agenda. Only a send that blocks gets a thread, see {@link Application}. Kafka's random
  * draws are seeded where they decide anything: the sticky partition and the least loaded node.
  */
 final class VirtualProducer {
@@ -57,12 +57,13 @@ final class VirtualProducer {
     final int batchSize;
     private final NetworkClient client;
     private final Sender sender;
-    private final Application application;
+    private final Application application = new Application(clock, agenda);
 
     VirtualProducer(
             VirtualCluster cluster, Map<String, Object> configs, long rttNanos,
             double bytesPerSecond, long seed) {
         this.cluster = cluster;
+        clock.waitVia(application);
         this.network = new VirtualNetwork(clock, agenda, cluster, rttNanos, bytesPerSecond);
         ProducerConfig config = new ProducerConfig(completed(cluster, configs));
         LogContext log = new LogContext();
@@ -88,9 +89,8 @@ final class VirtualProducer {
             new ClusterResourceListeners(), clock);
         metadata.bootstrap(ClientUtils.parseAndValidateAddresses(config));
         this.batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
-        this.pool = new BufferPool(
-            config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, metrics, clock,
-            "producer-metrics");
+        this.pool = application.pool(
+            config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, metrics, clock);
         Partitioner partitioner = config.getConfiguredInstance(
             ProducerConfig.PARTITIONER_CLASS_CONFIG, Partitioner.class);
         boolean adaptive = partitioner == null && config.getBoolean(
@@ -129,8 +129,6 @@ final class VirtualProducer {
             transactionManager);
         this.producer = ProducerAccess.assemble(
             config, metrics, metadata, accumulator, transactionManager, sender, partitioner, clock);
-        this.application = new Application(clock, agenda, pool, batchSize);
-        clock.waitVia(application);
     }
 
     private static Map<String, Object> completed(
@@ -165,9 +163,14 @@ final class VirtualProducer {
         cluster.produces.clear();
     }
 
-    /** An application thread's work at a moment; it may block. */
-    void at(long nanos, Runnable work) {
-        agenda.at(nanos, () -> application.run(work));
+    /** One call into Kafka at a moment, and what follows when it has returned. */
+    void callAt(long nanos, Runnable call, Runnable returned) {
+        agenda.at(nanos, () -> application.call(call, returned));
+    }
+
+    /** One call into Kafka at a moment. */
+    void at(long nanos, Runnable call) {
+        callAt(nanos, call, () -> { });
     }
 
     /** Lets virtual time go on to a moment. */
