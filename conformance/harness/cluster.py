@@ -2,10 +2,10 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import socket
-import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -37,11 +37,37 @@ SMALL = {
     "group.initial.rebalance.delay.ms": "0",
     "num.network.threads": "2",
     "num.io.threads": "4",
-    "log.segment.bytes": str(64 * 1024 * 1024),
     "transaction.state.log.segment.bytes": str(1024 * 1024),
     "log.cleaner.dedupe.buffer.size": str(8 * 1024 * 1024),
-    "log.index.size.max.bytes": str(256 * 1024),
 }
+
+TOOLS = {
+    "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
+    "kafka-configs.sh": "kafka.admin.ConfigCommand",
+    "kafka-consumer-groups.sh": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-leader-election.sh": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-get-offsets.sh": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-transactions.sh": "org.apache.kafka.tools.TransactionsCommand",
+    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-features.sh": "org.apache.kafka.tools.FeatureCommand",
+}
+DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
+
+PUBLISHED_PORTS = {
+    "relay": 19090,
+    "direct": 19090,
+    "client": 29090,
+    "internal": 39090,
+    "internal-relay": 39090,
+    "controller": 49090,
+}
+SCRUBBED = [
+    (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "00000000-0000-0000-0000-000000000000"),
+    (r"(?<=TopicId: )[-\w]{22}", "AAAAAAAAAAAAAAAAAAAAAA"),
+    (r"\b1[0-9]{12}\b", "1700000000000"),
+    (r"\bcrc: [0-9]+", "crc: 1234567890"),
+]
 
 
 class ClusterFailed(Exception):
@@ -230,6 +256,16 @@ class Cluster:
 
     # === Topics and tools
 
+    def setting(self, name):
+        """The value of a broker property as the cluster was started."""
+        return {**SMALL, **self.config}[name]
+
+    def leader(self, topic, partition):
+        from confluent_kafka.admin import AdminClient
+
+        admin = AdminClient({"bootstrap.servers": self.direct_bootstrap, "log_level": 0})
+        return admin.list_topics(topic, timeout=10).topics[topic].partitions[partition].leader
+
     def create_topic(self, name, assignment, config=None):
         """Creates a topic whose partitions live where the assignment says: a list of replica
         lists, the first of each the preferred leader. Returns when every partition is led."""
@@ -249,9 +285,28 @@ class Cluster:
             time.sleep(0.05)
         raise ClusterFailed(f"{name} has leaders {leaders}, not {assignment}")
 
-    def tool(self, main_class, *arguments, timeout_seconds=120):
-        """What one of Kafka's command line tools prints, errors included."""
-        return java.run_text(main_class, arguments, timeout_seconds=timeout_seconds, check=False)
+    def tool(self, script, *arguments, timeout_seconds=120):
+        """Runs one of Kafka's command line tools against the brokers: its exit code and text."""
+        address = ["--bootstrap-server", self.direct_bootstrap]
+        return java.run_tool(TOOLS[script], [*address, *arguments], timeout_seconds)
+
+    def dump_log(self, broker, partition, *arguments):
+        """What `kafka-dump-log.sh` says about a partition's first segment on a broker."""
+        segment = self.log_folder(broker) / partition / f"{0:020}.log"
+        code, text = java.run_tool(DUMP_LOG, ["--files", segment, *arguments])
+        assert code == 0, text
+        return text
+
+    def scrub(self, text):
+        """Replaces what differs from run to run by fixed words of the same length, so that tables
+        keep their columns."""
+        text = text.replace(f"{self.folder}/broker-", "/tmp/kafka-logs-")
+        text = text.replace(f"{self.folder}/", "/tmp/")
+        for (listener, broker), port in self.ports.items():
+            text = text.replace(f":{port}", f":{PUBLISHED_PORTS[listener] + broker}")
+        for pattern, replacement in SCRUBBED:
+            text = re.sub(pattern, replacement, text)
+        return text
 
 
 def uuid(broker):

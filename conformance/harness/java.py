@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from harness.process import end, spawn
+from harness.process import LineProgram, end, spawn
 
 CACHE = Path(__file__).resolve().parents[2] / "target" / "conformance"
 JVM_OPTIONS = [
@@ -38,57 +38,44 @@ def run(main_class, request=None, timeout_seconds=300, clients="4.3.1", options=
 
 
 def run_text(
-    main_class, arguments=(), text="", timeout_seconds=120, clients="4.3.1", options=(), check=True
+    main_class, arguments=(), text="", timeout_seconds=120, clients="4.3.1", options=()
 ):
-    """Runs a program to its end and returns what it printed. With `check` off, an exit code other
-    than 0 is fine and the standard error is appended, as it would stand in a terminal."""
+    """Runs a program to its end and returns what it printed."""
+    java = command(main_class, arguments, clients, options)
+    code, output, errors = finish(java, text, timeout_seconds, subprocess.PIPE)
+    if code != 0:
+        raise JavaFailed(f"{main_class} ended with {code}:\n{errors}{output[-4000:]}")
+    return output
+
+
+def run_tool(main_class, arguments, timeout_seconds=120):
+    """The exit code of one of Kafka's tools and all it printed, as it stands in a terminal; only
+    its log is left out, whose form depends on how logging is set up."""
+    silent = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=off"]
+    java = command(main_class, arguments, options=silent)
+    code, output, _ = finish(java, "", timeout_seconds, subprocess.STDOUT)
+    return code, output
+
+
+def finish(arguments, text, timeout_seconds, errors_to):
     process = spawn(
-        command(main_class, arguments, clients, options),
+        arguments,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE if check else subprocess.STDOUT,
+        stderr=errors_to,
         text=True,
     )
     try:
         output, errors = process.communicate(text, timeout_seconds)
+        return process.returncode, output, errors
     finally:
         end(process)
-    if check and process.returncode != 0:
-        raise JavaFailed(f"{main_class} ended with {process.returncode}:\n{errors}{output[-4000:]}")
-    return output
 
 
-class Program:
-    """A running program that answers one line of JSON at a time."""
+class Program(LineProgram):
+    """A running Java program that answers one line of JSON at a time."""
 
     def __init__(self, main_class, request=None, clients="4.3.1", options=()):
-        self.main_class = main_class
-        self.process = spawn(
-            command(main_class, (), clients, options),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-        )
+        super().__init__(main_class, command(main_class, (), clients, options))
         if request is not None:
             self.send(request)
-
-    def send(self, request):
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-
-    def receive(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise JavaFailed(f"{self.main_class} ended early with {self.process.wait()}")
-        return json.loads(line)
-
-    def ask(self, request):
-        self.send(request)
-        return self.receive()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        end(self.process)

@@ -1,6 +1,7 @@
 """Child processes that never outlive the harness."""
 
 import ctypes
+import json
 import signal
 import subprocess
 
@@ -36,3 +37,44 @@ def end(process, grace_seconds=0):
                 stream.close()
             except BrokenPipeError:
                 pass
+
+
+class EndedEarly(Exception):
+    """A program ended before it answered."""
+
+
+class LineProgram:
+    """A running program that takes and gives one JSON document a line."""
+
+    def __init__(self, name, arguments):
+        self.name = name
+        self.process = spawn(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+
+    def send(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise EndedEarly(f"{self.name} ended with {self.process.wait()}")
+        return json.loads(line)
+
+    def ask(self, request):
+        self.send(request)
+        return self.receive()
+
+    def kill(self):
+        end(self.process)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)

@@ -94,6 +94,10 @@ class Relay:
         response (after the broker did the work). Strikes once."""
         self.tell("reset_at", name, api, count, direction, client)
 
+    def forget_faults(self, name):
+        """Drops the faults that did not strike yet."""
+        self.tell("forget_faults", name)
+
     def hold(self, name, api, client=""):
         """Keeps requests to `api` back, and everything behind them on the same connection, even
         when the client has gone."""

@@ -102,6 +102,7 @@ public final class Relay {
             case "reset_at" -> link.add(
                     RelayFault.reset(
                             number(words, 2), number(words, 3), words[4], client(words, 5)));
+            case "forget_faults" -> link.forgetFaults();
             case "hold" -> link.hold(number(words, 2), client(words, 3));
             case "release" -> link.release();
             case "trace" -> link.trace().begin();

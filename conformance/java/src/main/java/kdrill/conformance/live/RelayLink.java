@@ -61,6 +61,10 @@ final class RelayLink {
         faults.add(fault);
     }
 
+    void forgetFaults() {
+        faults.clear();
+    }
+
     RelayTrace trace() {
         return trace;
     }
