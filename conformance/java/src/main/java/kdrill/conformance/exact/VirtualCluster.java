@@ -44,8 +44,11 @@ final class VirtualCluster {
     private static final int PORT_BASE = 9000;
     private static final String CLUSTER_ID = "virtual";
 
-    /** What becomes of a response. */
-    enum Fate { SENT, SWALLOWED, RESET }
+    /**
+     * What becomes of a request. A swallowed response takes all later ones on its connection with
+     * it; a reset strikes before or after the broker did the work.
+     */
+    enum Fate { SENT, SWALLOWED, RESET_BEFORE, RESET_AFTER }
 
     /** Error for every partition of a request, what becomes of the response, and how long it takes. */
     record Verdict(Errors error, Fate fate, long serviceNanos) {
@@ -54,9 +57,12 @@ final class VirtualCluster {
         }
     }
 
-    /** Judges the `number`-th Produce request (from 1) that reaches a broker. */
+    /** The `number`-th Produce request (from 1) that reaches a broker. */
+    record Arrival(int broker, int number, long nanos, int bytes) {
+    }
+
     interface Script {
-        Verdict judge(int broker, int number, long nanos);
+        Verdict judge(Arrival arrival);
     }
 
     record Answer(ByteBuffer response, Fate fate, long serviceNanos) {
@@ -78,7 +84,7 @@ final class VirtualCluster {
     private final Map<String, Log[]> logsByTopic = new TreeMap<>();
     private final Set<Integer> refusing = new HashSet<>();
     private final int[] produceCount;
-    private Script script = (broker, number, nanos) -> Verdict.ok(0);
+    private Script script = arrival -> Verdict.ok(0);
     private int leaderEpoch = 1;
     final List<Produce> produces = new ArrayList<>();
     final Map<String, Integer> requestCounts = new TreeMap<>();
@@ -160,7 +166,10 @@ final class VirtualCluster {
     private Answer produce(
             int broker, RequestHeader header, ProduceRequest request, int frame, long nanos) {
         int number = ++produceCount[broker];
-        Verdict verdict = script.judge(broker, number, nanos);
+        Verdict verdict = script.judge(new Arrival(broker, number, nanos, frame));
+        if (verdict.fate == Fate.RESET_BEFORE) {
+            return new Answer(null, verdict.fate, verdict.serviceNanos);
+        }
         List<Batch> batches = new ArrayList<>();
         ProduceResponseData data = new ProduceResponseData();
         for (ProduceRequestData.TopicProduceData topic : request.data().topicData()) {

@@ -52,10 +52,12 @@ final class VirtualNetwork implements Selectable {
         private final String id;
         private final int broker;
         private final Deque<NetworkReceive> received = new ArrayDeque<>();
+        private final Deque<ByteBuffer> arrived = new ArrayDeque<>();
         private boolean open;
         private boolean ready;
         private boolean swallowing;
-        private long brokerFreeNanos;
+        private boolean reset;
+        private boolean brokerBusy;
 
         Connection(String id, int broker) {
             this.id = id;
@@ -159,20 +161,36 @@ final class VirtualNetwork implements Selectable {
     }
 
     private void arrive(Connection connection, ByteBuffer request) {
-        long starts = Math.max(clock.nanoseconds(), connection.brokerFreeNanos);
-        // The broker that is gone resets what reaches it.
+        connection.arrived.add(request);
+        if (!connection.brokerBusy) {
+            work(connection);
+        }
+    }
+
+    /** The broker takes the next request of a connection. */
+    private void work(Connection connection) {
+        ByteBuffer request = connection.arrived.poll();
+        connection.brokerBusy = request != null && !connection.reset;
+        if (!connection.brokerBusy) {
+            return;
+        }
         if (cluster.refuses(connection.broker)) {
+            // Nobody is there: the host resets what reaches it.
             reset(connection);
             return;
         }
-        VirtualCluster.Answer answer = cluster.handle(connection.broker, request, starts);
-        connection.brokerFreeNanos = starts + answer.serviceNanos();
-        agenda.at(connection.brokerFreeNanos, () -> respond(connection, answer));
+        long now = clock.nanoseconds();
+        VirtualCluster.Answer answer = cluster.handle(connection.broker, request, now);
+        agenda.at(now + answer.serviceNanos(), () -> {
+            respond(connection, answer);
+            work(connection);
+        });
     }
 
     private void respond(Connection connection, VirtualCluster.Answer answer) {
         connection.swallowing |= answer.fate() == VirtualCluster.Fate.SWALLOWED;
-        if (answer.fate() == VirtualCluster.Fate.RESET) {
+        if (answer.fate() == VirtualCluster.Fate.RESET_BEFORE
+                || answer.fate() == VirtualCluster.Fate.RESET_AFTER) {
             reset(connection);
         } else if (answer.response() != null && !connection.swallowing) {
             int bytes = answer.response().remaining() + 4;
@@ -186,6 +204,7 @@ final class VirtualNetwork implements Selectable {
     }
 
     private void reset(Connection connection) {
+        connection.reset = true;
         agenda.at(clock.nanoseconds() + oneWayNanos, () -> drop(connection));
     }
 
