@@ -31,6 +31,7 @@ final class VirtualNetwork implements Selectable {
     private final Agenda agenda;
     private final VirtualCluster cluster;
     private final long oneWayNanos;
+    private final Map<Integer, Long> extraOneWayNanos = new HashMap<>();
     private final double bytesPerSecond;
     private final Map<String, Connection> connections = new LinkedHashMap<>();
     private final Map<Integer, Long> wireFreeForth = new HashMap<>();
@@ -75,6 +76,15 @@ final class VirtualNetwork implements Selectable {
         this.cluster = cluster;
         this.oneWayNanos = rttNanos / 2;
         this.bytesPerSecond = bytesPerSecond;
+    }
+
+    /** Makes the link to a broker longer. */
+    void delay(int broker, long extraRttNanos) {
+        extraOneWayNanos.put(broker, extraRttNanos / 2);
+    }
+
+    private long oneWay(Connection connection) {
+        return oneWayNanos + extraOneWayNanos.getOrDefault(connection.broker, 0L);
     }
 
     /** Time stands still at this moment: `poll` returns without going past it. */
@@ -126,7 +136,7 @@ final class VirtualNetwork implements Selectable {
     public void connect(String id, InetSocketAddress address, int sendBuffer, int receiveBuffer) {
         Connection connection = new Connection(id, VirtualCluster.brokerAt(address));
         connections.put(id, connection);
-        agenda.at(clock.nanoseconds() + 2 * oneWayNanos, () -> {
+        agenda.at(clock.nanoseconds() + 2 * oneWay(connection), () -> {
             if (!connection.open) {
                 return;
             }
@@ -149,7 +159,7 @@ final class VirtualNetwork implements Selectable {
                 newSends.add(send);
             }
         });
-        agenda.at(written + oneWayNanos, () -> arrive(connection, bytes));
+        agenda.at(written + oneWay(connection), () -> arrive(connection, bytes));
     }
 
     /** When the last byte of a message that is handed to the link now is on the wire. */
@@ -195,7 +205,7 @@ final class VirtualNetwork implements Selectable {
         } else if (answer.response() != null && !connection.swallowing) {
             int bytes = answer.response().remaining() + 4;
             long written = transmit(wireFreeBack, connection.broker, bytes);
-            agenda.at(written + oneWayNanos, () -> {
+            agenda.at(written + oneWay(connection), () -> {
                 if (connection.open) {
                     connection.received.add(new NetworkReceive(connection.id, answer.response()));
                 }
@@ -205,7 +215,7 @@ final class VirtualNetwork implements Selectable {
 
     private void reset(Connection connection) {
         connection.reset = true;
-        agenda.at(clock.nanoseconds() + oneWayNanos, () -> drop(connection));
+        agenda.at(clock.nanoseconds() + oneWay(connection), () -> drop(connection));
     }
 
     private void drop(Connection connection) {
