@@ -1,0 +1,129 @@
+//! The simulation beside what real clients and brokers did.
+//!
+//! `conformance/run` records the real ones into `tests/golden/real`. Every recorded case is compared
+//! here, or stands in [`not_yet_modelled::NOT_YET_MODELLED`]; a row there may stand only while
+//! there is no comparison or the comparison fails. The table of `docs/conformance.md` is written
+//! from the same comparisons: `KDRILL_UPDATE=1 cargo test --test conformance` writes it anew.
+
+mod comparison;
+mod full_buffer;
+mod golden;
+mod linger;
+mod not_yet_modelled;
+mod table;
+mod trace;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use comparison::Comparison;
+use not_yet_modelled::{NOT_YET_MODELLED, matches};
+
+/// What compares the cases of each probe.
+const COMPARED: [fn() -> Vec<Comparison>; 2] = [full_buffer::compare, linger::compare];
+
+static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
+    let compared = std::thread::scope(|scope| {
+        let running: Vec<_> = COMPARED
+            .iter()
+            .map(|compare| scope.spawn(compare))
+            .collect();
+        let finished = running.into_iter().map(|thread| thread.join());
+        finished.collect::<Result<Vec<_>, _>>()
+    });
+    compared.expect("comparing does not panic").concat()
+});
+
+fn is_listed(case: &str) -> bool {
+    NOT_YET_MODELLED.iter().any(|entry| matches(entry, case))
+}
+
+#[test]
+fn what_is_modelled_agrees_with_what_was_recorded() {
+    let mut report = String::new();
+    for comparison in COMPARISONS
+        .iter()
+        .filter(|comparison| !is_listed(&comparison.case))
+    {
+        for figure in comparison.differences() {
+            report += &format!(
+                "{} {}: real {}, simulated {} ({}), allowed {:?}\n",
+                comparison.case,
+                figure.name,
+                figure.real,
+                figure.simulated,
+                figure.difference(),
+                figure.tolerance,
+            );
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn every_recorded_case_is_compared_or_listed() {
+    let compared: BTreeSet<_> = COMPARISONS.iter().map(|c| c.case.as_str()).collect();
+    let mut forgotten = Vec::new();
+    for golden in golden::all() {
+        let paths = golden.cases.keys().map(|case| golden.path(case));
+        forgotten
+            .extend(paths.filter(|path| !compared.contains(path.as_str()) && !is_listed(path)));
+    }
+    assert!(
+        forgotten.is_empty(),
+        "neither compared nor listed: {forgotten:#?}"
+    );
+}
+
+#[test]
+fn a_case_is_listed_only_while_nothing_shows_that_it_agrees() {
+    let agrees: Vec<_> = COMPARISONS
+        .iter()
+        .filter(|comparison| comparison.holds() && is_listed(&comparison.case))
+        .map(|comparison| &comparison.case)
+        .collect();
+    assert!(agrees.is_empty(), "take these off the list: {agrees:#?}");
+}
+
+#[test]
+fn every_entry_of_the_list_names_a_recorded_case() {
+    let recorded: Vec<_> = golden::all()
+        .iter()
+        .flat_map(|golden| {
+            golden
+                .cases
+                .keys()
+                .map(|case| golden.path(case))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for entry in NOT_YET_MODELLED {
+        assert!(
+            recorded.iter().any(|case| matches(entry, case)),
+            "{entry} was never recorded"
+        );
+    }
+}
+
+#[test]
+fn every_comparison_is_of_a_recorded_case_and_only_one() {
+    let mut seen = BTreeSet::new();
+    for comparison in COMPARISONS.iter() {
+        let (probe, case) = comparison.case.split_once('/').expect("probe/case");
+        assert!(
+            golden::of(probe).cases.contains_key(case),
+            "{}",
+            comparison.case
+        );
+        assert!(
+            seen.insert(&comparison.case),
+            "{} is compared twice",
+            comparison.case
+        );
+    }
+}
+
+#[test]
+fn the_table_of_the_documentation_is_current() {
+    table::assert_current(&COMPARISONS);
+}

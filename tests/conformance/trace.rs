@@ -1,0 +1,90 @@
+//! A scenario in the engine, with all that became of every record.
+
+use kdrill::kafka::metric_name::ProducerMetric;
+use kdrill::scenario::{self, Overrides, Paint, Source};
+use kdrill::sim::fact::{Acknowledged, Appended, Fact, Flow, Stamped};
+use kdrill::sim::ids::ProducerIndex;
+use kdrill::sim::time::{SimSpan, SimTime};
+use kdrill::sim::{Output, Simulation};
+
+/// The one producer of every comparison.
+pub const PRODUCER: ProducerIndex = ProducerIndex(0);
+
+/// A run and what it said so far.
+pub struct Trace {
+    simulation: Simulation,
+    /// Batches that a leader appended, in the leader's order.
+    pub appended: Vec<Appended>,
+    /// Batches that the client completed, in the client's order.
+    pub acknowledged: Vec<Acknowledged>,
+    /// What else happened.
+    pub facts: Vec<Stamped>,
+}
+
+impl Trace {
+    /// A scenario at its start.
+    pub fn new(text: &str) -> Self {
+        let source = Source::Text {
+            name: "conformance".to_string(),
+            text: text.to_string(),
+        };
+        let scenario = scenario::load(source, &Overrides::default())
+            .unwrap_or_else(|problems| panic!("{}", problems.render(Paint::Plain)));
+        Self {
+            simulation: Simulation::new(scenario.config),
+            appended: Vec::new(),
+            acknowledged: Vec::new(),
+            facts: Vec::new(),
+        }
+    }
+
+    /// A scenario at its end.
+    pub fn to_end(text: &str) -> Self {
+        let mut trace = Self::new(text);
+        let end = trace.simulation.end();
+        trace.advance_to(end);
+        trace
+    }
+
+    /// Goes on to a moment.
+    pub fn advance_to(&mut self, moment: SimTime) {
+        let _ = self.simulation.advance_to(moment, u64::MAX);
+        let mut output = Output::default();
+        self.simulation.drain(&mut output);
+        self.facts.append(&mut output.facts);
+        for flow in output.flows {
+            match flow {
+                Flow::Appended(batch) => self.appended.push(batch),
+                Flow::Acknowledged(batch) => self.acknowledged.push(batch),
+                Flow::Failed { .. }
+                | Flow::Abandoned { .. }
+                | Flow::Refused { .. }
+                | Flow::Truncated { .. } => {}
+            }
+        }
+    }
+
+    /// The engine as it is now.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// A client metric now; what the client would not report is NaN.
+    pub fn metric(&self, metric: ProducerMetric) -> f64 {
+        self.simulation
+            .producer_metric(PRODUCER, metric)
+            .unwrap_or(f64::NAN)
+    }
+
+    /// Forgets what was said so far: the part of a run that a comparison leaves out.
+    pub fn forget(&mut self) {
+        self.appended.clear();
+        self.acknowledged.clear();
+        self.facts.clear();
+    }
+}
+
+/// A moment of the run.
+pub fn millis(millis: u64) -> SimTime {
+    SimTime::ZERO + SimSpan::from_millis(millis)
+}
