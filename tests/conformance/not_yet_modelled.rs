@@ -2,6 +2,8 @@
 
 /// `probe/case`; a `*` at the end stands for any rest.
 pub const NOT_YET_MODELLED: &[&str] = &[
+    // By design a read leaves no trace; a real client's windows begin with the first read.
+    "full-buffer/exact-one-broker-32-mib-read-from-start",
     // No librdkafka in the engine yet: its issue is the next but one.
     "keys-rdkafka/*",
     "rdkafka-config/*",

@@ -140,7 +140,7 @@ impl Client {
 
     fn wait_for_metadata(&mut self, call: &SendCall) -> Sent {
         self.metadata.request_topic(call.topic);
-        self.wake_at = SimTime::ZERO;
+        self.sleep.wake_by(SimTime::ZERO);
         let max_block = SimSpan::from_millis(self.settings.max_block_ms);
         Sent::WaitsForMetadata(call.started + max_block)
     }
@@ -279,7 +279,7 @@ impl Client {
 
     fn wake_if_full(&mut self, queue: u32, now: SimTime) {
         if self.accumulator.is_last_batch_full(queue) {
-            self.wake_at = self.wake_at.min(now);
+            self.sleep.wake_by(now);
         }
     }
 
@@ -295,13 +295,16 @@ impl Client {
             && self.settings.linger_ms > 0
             && state.deque.len() == 1
             && state.leader.is_some()
-            && self.sticky.iter().all(Option::is_none);
-        let at = if lingers {
-            SimTime::from_millis(now.as_millis().saturating_add(self.settings.linger_ms))
+            && self.sticky.iter().all(Option::is_none)
+            && !self.sleep.is_due(now);
+        if lingers {
+            let linger_ms = self.settings.linger_ms;
+            self.sleep
+                .wake_by_ms(now.as_millis().saturating_add(linger_ms));
+            self.sleep.begin(now);
         } else {
-            now
-        };
-        self.wake_at = self.wake_at.min(at);
+            self.sleep.wake_by(now);
+        }
     }
 
     fn fail(&mut self, ctx: &Context<'_>, class: ExceptionClass, text: impl Into<String>) -> Sent {

@@ -18,6 +18,7 @@ use crate::sim::producer::idempotence::Idempotence;
 use crate::sim::producer::metadata::ClientMetadata;
 use crate::sim::producer::metrics::ClientMetrics;
 use crate::sim::producer::partitioner::Sticky;
+use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::SimTime;
@@ -43,8 +44,8 @@ pub struct Client {
     /// Flushes under way, and whether the client closes.
     pub(super) flushes: u32,
     pub(super) closing: Closing,
-    /// When the sender next looks by itself.
-    pub(super) wake_at: SimTime,
+    /// Until when the sender sleeps.
+    pub(super) sleep: Sleep,
     /// No batch expires before this moment of the client's clock.
     pub(super) expiry_not_before_ms: u64,
     pub(super) draws: Draws,
@@ -145,7 +146,7 @@ impl Client {
             led_by: vec![Led::default(); brokers],
             flushes: 0,
             closing: Closing::No,
-            wake_at: SimTime::ZERO,
+            sleep: Sleep::none(SimTime::ZERO),
             expiry_not_before_ms: 0,
             draws: Draws {
                 retry_backoff: stream(Purpose::RetryBackoff),

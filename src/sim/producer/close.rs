@@ -10,6 +10,7 @@ use crate::sim::producer::application::{AppCounts, Application, Waiting};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Connections;
+use crate::sim::producer::sleep::Sleep;
 use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
 
@@ -21,7 +22,7 @@ impl Client {
     pub fn close(&mut self, ctx: &mut Context<'_>) {
         if self.closing == Closing::No {
             self.closing = Closing::Gracefully;
-            self.wake_at = self.wake_at.min(ctx.now);
+            self.sleep.wake_by(ctx.now);
         }
     }
 
@@ -85,7 +86,7 @@ impl Client {
             ctx.queue.push(transit.arrives, self.rank, event);
         }
         self.closing = Closing::Done;
-        self.wake_at = SimTime::NEVER;
+        self.sleep = Sleep::for_good();
         self.woken.clear();
     }
 }

@@ -69,8 +69,10 @@ pub enum Usable {
     Now,
     /// Not connected, and a connect may start now.
     Connectable,
-    /// Not before this moment.
+    /// Not before this moment, when the previous request is written.
     At(SimTime),
+    /// Not before the client's clock reads this, when a backoff is over.
+    AtMs(u64),
     /// When a response or a connection comes: nothing to wait for by the clock.
     Later,
 }
@@ -170,7 +172,7 @@ impl Connection {
             ConnectionState::Ready => Usable::Now,
             ConnectionState::Connecting | ConnectionState::CheckingApiVersions => Usable::Later,
             ConnectionState::Disconnected if self.retry_at_ms > now.as_millis() => {
-                Usable::At(SimTime::from_millis(self.retry_at_ms))
+                Usable::AtMs(self.retry_at_ms)
             }
             ConnectionState::Disconnected => Usable::Connectable,
         }

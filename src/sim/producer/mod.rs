@@ -23,6 +23,7 @@ mod network;
 mod partitioner;
 mod responses;
 mod sender;
+mod sleep;
 mod view;
 
 use std::collections::VecDeque;
@@ -40,6 +41,7 @@ use crate::sim::producer::append::Route;
 use crate::sim::producer::application::{AppCounts, Application, InHand, Wish};
 use crate::sim::producer::batch::Stage;
 use crate::sim::producer::client::{Client, Closing, Counts, Woken};
+use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
@@ -116,7 +118,7 @@ impl Producer {
         match (self.state, &self.client, &self.application) {
             (ProcessState::NotStarted, ..) => self.start,
             (ProcessState::Running, Some(client), Some(application)) => {
-                client.wake_at.min(application.next_at())
+                client.sleep.wakes_at().min(application.next_at())
             }
             (ProcessState::Running, None, Some(application)) => application.next_at(),
             _ => SimTime::NEVER,
@@ -224,11 +226,12 @@ impl Producer {
         let Some(client) = &mut self.client else {
             return;
         };
-        if client.wake_at <= ctx.now {
-            client.run_sender(ctx);
-        } else {
-            let limit = horizon.min(client.wake_at);
+        // At one moment the application comes first: a sender that sleeps takes time to wake up.
+        if application.next_at() <= ctx.now {
+            let limit = horizon.min(client.sleep.wakes_at());
             application.run(ctx, client, limit);
+        } else {
+            client.run_sender(ctx);
         }
         self.after(ctx);
     }
@@ -289,7 +292,7 @@ impl Producer {
             client.follow(&earlier);
             self.earlier.client.add(earlier.counts);
         }
-        client.wake_at = ctx.now;
+        client.sleep = Sleep::none(ctx.now);
         let client_id = client.client_id.clone();
         ctx.fact(
             self.rank,

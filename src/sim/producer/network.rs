@@ -255,7 +255,7 @@ impl Client {
         let LeastLoaded::Node(slot) = found else {
             if matches!(found, LeastLoaded::Nobody) {
                 let retry_ms = now_ms + self.settings.reconnect_backoff.initial_ms.max(1);
-                self.wake_at = self.wake_at.min(SimTime::from_millis(retry_ms));
+                self.sleep.wake_by_ms(retry_ms);
             }
             return;
         };
@@ -266,7 +266,8 @@ impl Client {
         {
             Usable::Now => self.send_metadata_request(ctx, slot),
             Usable::Connectable => self.connect(ctx, slot),
-            Usable::At(at) => self.wake_at = self.wake_at.min(at),
+            Usable::At(at) => self.sleep.wake_by(at),
+            Usable::AtMs(at_ms) => self.sleep.wake_by_ms(at_ms),
             Usable::Later => {}
         }
     }
@@ -305,7 +306,8 @@ impl Client {
                 self.idempotence.state = ProducerIdState::Requested;
             }
             Usable::Connectable => self.connect(ctx, slot),
-            Usable::At(at) => self.wake_at = self.wake_at.min(at),
+            Usable::At(at) => self.sleep.wake_by(at),
+            Usable::AtMs(at_ms) => self.sleep.wake_by_ms(at_ms),
             Usable::Later => {}
         }
     }

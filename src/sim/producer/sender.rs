@@ -14,7 +14,7 @@ use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Usable;
 use crate::sim::producer::drain::Drain;
 use crate::sim::producer::partitioner::PartitionLoad;
-use crate::sim::time::SimTime;
+use crate::sim::producer::sleep::Sleep;
 use crate::sim::view::ConnectionState;
 
 /// Turns of the sender at one moment: each sends at least one request, so this is never reached
@@ -56,9 +56,9 @@ impl Brokers {
 }
 
 impl Client {
-    /// The sender wakes and does all there is to do now; `wake_at` says when it looks again.
+    /// The sender wakes and does all there is to do now; `sleep` says when it looks again.
     pub fn run_sender(&mut self, ctx: &mut Context<'_>) {
-        self.wake_at = SimTime::NEVER;
+        self.sleep = Sleep::for_good();
         if self.closing == Closing::Done {
             return;
         }
@@ -84,8 +84,9 @@ impl Client {
             }
         }
         self.finish_closing(ctx);
-        let deadline = SimTime::from_millis(self.next_deadline_ms(ctx.now.as_millis()));
-        self.wake_at = self.wake_at.min(deadline);
+        let deadline_ms = self.next_deadline_ms(ctx.now.as_millis());
+        self.sleep.wake_by_ms(deadline_ms);
+        self.sleep.begin(ctx.now);
     }
 
     /// One turn: ready nodes, drain, expiry, requests.
@@ -93,7 +94,7 @@ impl Client {
         let now_ms = ctx.now.as_millis();
         let look = self.look(now_ms);
         if let Some(next_ms) = look.next_ms {
-            self.wake_at = self.wake_at.min(SimTime::from_millis(next_ms));
+            self.sleep.wake_by_ms(next_ms);
         }
         if look.has_unknown_leaders {
             self.metadata.request_update();
@@ -203,7 +204,8 @@ impl Client {
         }
         match usable {
             Usable::Connectable => self.connect(ctx, slot),
-            Usable::At(at) => self.wake_at = self.wake_at.min(at),
+            Usable::At(at) => self.sleep.wake_by(at),
+            Usable::AtMs(at_ms) => self.sleep.wake_by_ms(at_ms),
             Usable::Now | Usable::Later => {}
         }
         may

@@ -343,7 +343,7 @@ impl Application {
             return;
         }
         client.flushes += 1;
-        client.wake_at = client.wake_at.min(ctx.now);
+        client.sleep.wake_by(ctx.now);
         self.threads[place].awaited = vec![(BatchId::MAX, newest)];
         self.block(ctx, place, BlockedOn::Flush, SimTime::NEVER);
     }
@@ -500,7 +500,7 @@ impl Application {
                 self.unblock(ctx, place);
             } else if ctx.now < deadline {
                 client.metadata.request_topic(topic);
-                client.wake_at = client.wake_at.min(ctx.now);
+                client.sleep.wake_by(ctx.now);
             }
         }
     }

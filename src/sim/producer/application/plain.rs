@@ -55,7 +55,7 @@ impl Application {
             let mut room = client.accumulator.append_to_open(queue, target.size, now);
             if room == Room::None {
                 room = client.open_at_once(queue, target.size.payload, now);
-                limit = limit.min(client.wake_at);
+                limit = limit.min(client.sleep.wakes_at());
             }
             if room == Room::None {
                 stopped = Some((key, target.size.payload));
@@ -67,7 +67,7 @@ impl Application {
             }
             thread.advance(step.interval);
             if room == Room::Filled {
-                client.wake_at = client.wake_at.min(now);
+                client.sleep.wake_by(now);
                 break;
             }
             if thread.next_at >= limit {
