@@ -67,7 +67,7 @@ pub struct BrokerConfig {
     /// Bytes per second that this broker's disk takes, as leader and as follower together;
     /// `None` is a disk that never holds anything up.
     pub append_rate: Option<u64>,
-    /// Time that a request handler spends on one request, before its bytes.
+    /// Time that a request handler spends on one Produce request, before its bytes.
     pub request_time: SimSpan,
     /// Broker configuration by its real names.
     pub settings: BrokerSettings,

@@ -10,6 +10,7 @@ mod full_buffer;
 mod golden;
 mod linger;
 mod not_yet_modelled;
+mod retries;
 mod table;
 mod trace;
 
@@ -20,7 +21,8 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 2] = [full_buffer::compare, linger::compare];
+const COMPARED: &[fn() -> Vec<Comparison>] =
+    &[full_buffer::compare, linger::compare, retries::compare];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
     let compared = std::thread::scope(|scope| {

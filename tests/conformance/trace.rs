@@ -17,8 +17,18 @@ pub struct Trace {
     pub appended: Vec<Appended>,
     /// Batches that the client completed, in the client's order.
     pub acknowledged: Vec<Acknowledged>,
+    /// Batches that the client gave up, in the client's order.
+    pub failed: Vec<Failed>,
     /// What else happened.
     pub facts: Vec<Stamped>,
+}
+
+/// A batch that the client gave up.
+pub struct Failed {
+    /// The ordinal of its first record.
+    pub first_ordinal: u64,
+    /// How many.
+    pub records: u32,
 }
 
 impl Trace {
@@ -34,6 +44,7 @@ impl Trace {
             simulation: Simulation::new(scenario.config),
             appended: Vec::new(),
             acknowledged: Vec::new(),
+            failed: Vec::new(),
             facts: Vec::new(),
         }
     }
@@ -56,10 +67,15 @@ impl Trace {
             match flow {
                 Flow::Appended(batch) => self.appended.push(batch),
                 Flow::Acknowledged(batch) => self.acknowledged.push(batch),
-                Flow::Failed { .. }
-                | Flow::Abandoned { .. }
-                | Flow::Refused { .. }
-                | Flow::Truncated { .. } => {}
+                Flow::Failed {
+                    first_ordinal,
+                    records,
+                    ..
+                } => self.failed.push(Failed {
+                    first_ordinal,
+                    records,
+                }),
+                Flow::Abandoned { .. } | Flow::Refused { .. } | Flow::Truncated { .. } => {}
             }
         }
     }
@@ -80,6 +96,7 @@ impl Trace {
     pub fn forget(&mut self) {
         self.appended.clear();
         self.acknowledged.clear();
+        self.failed.clear();
         self.facts.clear();
     }
 }

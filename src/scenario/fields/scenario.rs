@@ -137,7 +137,7 @@ pub(crate) static CLUSTER: TableSpec = TableSpec {
             "request-time",
             DURATION,
             "100us",
-            "time a broker spends on one request",
+            "time a broker spends on one Produce request; others take none",
         ),
         optional(
             "config",
@@ -155,7 +155,11 @@ static BROKER: TableSpec = TableSpec {
         required("id", Kind::Whole(0, i32::MAX as i128), "Kafka's node id"),
         optional("rack", Kind::Name, "broker.rack"),
         optional("append-rate", BYTE_RATE, "what its disk takes"),
-        optional("request-time", DURATION, "time it spends on one request"),
+        optional(
+            "request-time",
+            DURATION,
+            "time it spends on one Produce request",
+        ),
         optional(
             "config",
             Kind::Kafka,

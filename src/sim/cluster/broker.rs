@@ -5,7 +5,7 @@
 //! ask for it, for partitions that the broker leads and those that it follows alike.
 //!
 //! Simplification: request handlers are as many as needed (`num.io.threads` never runs out), so
-//! `request-time` is a delay of each request and not a queue.
+//! `request-time` is a delay of each Produce request and not a queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

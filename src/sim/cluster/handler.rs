@@ -84,10 +84,11 @@ impl Cluster {
         self.start_request(ctx, at, id);
     }
 
-    /// A handler takes the request: its own time, then the disk's for what is appended here.
+    /// A handler takes the request. What it appends takes time: the handler's own, and then the
+    /// disk's; other requests take none unless the broker is slowed down.
     fn start_request(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let broker = &mut self.brokers[at.index()];
-        let mut done = ctx.now + broker.request_time + broker.slowed_by;
+        let mut done = ctx.now + broker.slowed_by;
         let request = ctx.requests.get(id);
         if request.api == ApiKey::Produce {
             let bytes: u64 = request
@@ -96,7 +97,7 @@ impl Cluster {
                 .filter(|part| self.partitions[part.partition.index()].is_led_by(at))
                 .map(|part| u64::from(part.bytes))
                 .sum();
-            done = broker.disk.write(done, bytes);
+            done = broker.disk.write(done + broker.request_time, bytes);
         }
         let incarnation = broker.incarnation;
         let event = Event::RequestHandled {
