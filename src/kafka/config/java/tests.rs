@@ -339,6 +339,17 @@ fn partitioners_are_known_by_their_whole_names() {
 }
 
 #[test]
+fn a_class_of_another_kind_is_refused_by_the_constructor() {
+    let problems = check("4.3.1", "partitioner.class=java.lang.String").unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "org.apache.kafka.common.KafkaException: Failed to construct kafka producer\n\
+         Caused by: org.apache.kafka.common.KafkaException: class java.lang.String is not an \
+         instance of org.apache.kafka.clients.producer.Partitioner"
+    );
+}
+
+#[test]
 fn unknown_keys_are_accepted_and_the_nearest_known_one_is_named() {
     assert_eq!(
         notes("4.3.0", "linger.mss=20;my.own=1"),
