@@ -350,6 +350,26 @@ fn a_class_of_another_kind_is_refused_by_the_constructor() {
 }
 
 #[test]
+fn a_client_without_a_name_is_called_after_its_transactions() {
+    let name = |config| settings_of("4.3.1", config).client_id;
+    assert_eq!(name("transactional.id=t").as_deref(), Some("producer-t"));
+    assert_eq!(
+        name("transactional.id=t;client.id=mine").as_deref(),
+        Some("mine")
+    );
+    assert_eq!(name(""), None);
+}
+
+#[test]
+fn a_negative_time_to_connect_is_over_at_once() {
+    let config = "socket.connection.setup.timeout.ms=-1";
+    let timeout = settings_of("4.3.1", config)
+        .connection_setup_timeout
+        .unwrap();
+    assert_eq!((timeout.initial_ms, timeout.max_ms), (0, 30_000));
+}
+
+#[test]
 fn unknown_keys_are_accepted_and_the_nearest_known_one_is_named() {
     assert_eq!(
         notes("4.3.0", "linger.mss=20;my.own=1"),
