@@ -8,6 +8,7 @@
 mod comparison;
 mod full_buffer;
 mod golden;
+mod keys;
 mod linger;
 mod not_yet_modelled;
 mod table;
@@ -20,7 +21,11 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 2] = [full_buffer::compare, linger::compare];
+const COMPARED: [fn() -> Vec<Comparison>; 3] = [
+    full_buffer::compare,
+    keys::compare,
+    linger::compare,
+];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
     let compared = std::thread::scope(|scope| {
