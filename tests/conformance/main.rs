@@ -8,6 +8,7 @@
 mod comparison;
 mod full_buffer;
 mod golden;
+mod java_config;
 mod keys;
 mod linger;
 mod not_yet_modelled;
@@ -21,8 +22,9 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 3] = [
+const COMPARED: [fn() -> Vec<Comparison>; 4] = [
     full_buffer::compare,
+    java_config::compare,
     keys::compare,
     linger::compare,
 ];
