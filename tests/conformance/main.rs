@@ -12,6 +12,7 @@ mod java_config;
 mod keys;
 mod linger;
 mod not_yet_modelled;
+mod sizes;
 mod table;
 mod trace;
 
@@ -22,11 +23,12 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 4] = [
+const COMPARED: [fn() -> Vec<Comparison>; 5] = [
     full_buffer::compare,
     java_config::compare,
     keys::compare,
     linger::compare,
+    sizes::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
