@@ -137,6 +137,56 @@ pub const fn upper_bound_estimate(payload: u32) -> u32 {
     payload.saturating_add(BATCH_OVERHEAD + RECORD_OVERHEAD_MAX)
 }
 
+/// A batch while it fills, with the client's own test for room.
+///
+/// Source: `RecordAccumulator.append`, `MemoryRecordsBuilder.hasRoomFor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FillingBatch {
+    limit: u32,
+    records: u32,
+    bytes: u32,
+}
+
+impl FillingBatch {
+    /// A batch with its first record, which always fits; a record above `batch.size` gets as much
+    /// room as its estimate says, and a small successor may find place in what that exceeds.
+    pub const fn with_first(batch_size: u32, payload: u32) -> Self {
+        let estimate = upper_bound_estimate(payload);
+        Self {
+            limit: if batch_size > estimate {
+                batch_size
+            } else {
+                estimate
+            },
+            records: 1,
+            bytes: record_bytes(0, 0, payload).saturating_add(BATCH_OVERHEAD),
+        }
+    }
+
+    /// Takes another record, `timestamp_delta_ms` after the first; says no if there is no room.
+    #[must_use]
+    pub fn append(&mut self, timestamp_delta_ms: i64, payload: u32) -> bool {
+        let record = record_bytes(self.records, timestamp_delta_ms, payload);
+        let filled = self.bytes.checked_add(record);
+        let Some(bytes) = filled.filter(|bytes| *bytes <= self.limit) else {
+            return false;
+        };
+        self.bytes = bytes;
+        self.records += 1;
+        true
+    }
+
+    /// How many records it holds.
+    pub const fn records(&self) -> u32 {
+        self.records
+    }
+
+    /// Its bytes, header included.
+    pub const fn bytes(&self) -> u32 {
+        self.bytes
+    }
+}
+
 fn nullable_bytes(length: Option<u32>) -> u32 {
     length.map_or(1, |bytes| bytes.saturating_add(varint_len(bytes as i32)))
 }
@@ -149,17 +199,12 @@ mod tests {
         payload_bytes(None, Some(value_bytes), &[])
     }
 
-    /// Fills one batch as the accumulator does and answers its records and bytes.
+    /// Fills one batch with equal records and answers how many, and the bytes.
     fn fill(limit: u32, value_bytes: u32, spacing_ms: i64) -> (u32, u32) {
         let payload = null_key(value_bytes);
-        let (mut records, mut written) = (0, BATCH_OVERHEAD);
-        loop {
-            let next = record_bytes(records, i64::from(records) * spacing_ms, payload);
-            if records > 0 && written + next > limit {
-                return (records, written);
-            }
-            (records, written) = (records + 1, written + next);
-        }
+        let mut batch = FillingBatch::with_first(limit, payload);
+        while batch.append(i64::from(batch.records()) * spacing_ms, payload) {}
+        (batch.records(), batch.bytes())
     }
 
     #[test]
@@ -245,6 +290,16 @@ mod tests {
     }
 
     #[test]
+    fn a_successor_may_fit_into_the_slack_of_a_lone_records_estimate() {
+        let tiny = payload_bytes(None, None, &[]);
+        let mut batch = FillingBatch::with_first(1, tiny);
+        assert_eq!(batch.bytes(), BATCH_OVERHEAD + 7);
+        assert!(batch.append(0, tiny) && batch.append(0, tiny));
+        assert!(!batch.append(0, tiny), "the estimate is 17 bytes too high");
+        assert_eq!((batch.records(), batch.bytes()), (3, BATCH_OVERHEAD + 21));
+    }
+
+    #[test]
     fn keys_and_spread_timestamps_cost_their_bytes() {
         assert_eq!(
             record_bytes(0, 0, payload_bytes(Some(16), Some(1024), &[])),
@@ -303,6 +358,9 @@ mod tests {
         assert_eq!(payload, u32::MAX);
         assert_eq!(record_bytes(u32::MAX, i64::MIN, payload), u32::MAX);
         assert_eq!(upper_bound_estimate(payload), u32::MAX);
+        let mut batch = FillingBatch::with_first(u32::MAX, payload);
+        assert_eq!(batch.bytes(), u32::MAX);
+        assert!(!batch.append(0, 0));
     }
 
     /// Counts the bytes as `ByteUtils` writes them.

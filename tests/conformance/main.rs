@@ -8,9 +8,13 @@
 mod comparison;
 mod full_buffer;
 mod golden;
+mod java_config;
+mod keys;
 mod linger;
 mod not_yet_modelled;
 mod retries;
+mod sizes;
+mod sticky;
 mod table;
 mod trace;
 
@@ -21,8 +25,15 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: &[fn() -> Vec<Comparison>] =
-    &[full_buffer::compare, linger::compare, retries::compare];
+const COMPARED: [fn() -> Vec<Comparison>; 7] = [
+    full_buffer::compare,
+    java_config::compare,
+    keys::compare,
+    linger::compare,
+    retries::compare,
+    sizes::compare,
+    sticky::compare,
+];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
     let compared = std::thread::scope(|scope| {

@@ -25,7 +25,8 @@ pub fn assert_current(comparisons: &[Comparison]) {
 
 fn page(comparisons: &[Comparison]) -> String {
     let mut groups: BTreeMap<(&str, &str), Vec<&Comparison>> = BTreeMap::new();
-    for comparison in comparisons {
+    let agreeing = comparisons.iter().filter(|comparison| comparison.holds());
+    for comparison in agreeing {
         let probe = comparison.case.split('/').next().unwrap_or_default();
         groups
             .entry((probe, comparison.mechanism))
@@ -36,7 +37,9 @@ fn page(comparisons: &[Comparison]) -> String {
         "# Real and simulated\n\n\
          Written by `KDRILL_UPDATE=1 cargo test --test conformance` from the recordings in\n\
          `tests/golden/real` and from the simulation; do not edit. A row is a mechanism in one probe,\n\
-         with the figure of all its cases that is furthest apart in relation to what is allowed.\n\n\
+         with the figure of all its cases that is furthest apart in relation to what is allowed.\n\
+         Recorded cases that the simulation does not follow yet stand, each with its reason, in\n\
+         `tests/conformance/not_yet_modelled.rs`.\n\n\
          | mechanism | probe | cases | furthest apart | real | simulated | difference | allowed |\n\
          |---|---|---:|---|---:|---:|---:|---|\n",
     );

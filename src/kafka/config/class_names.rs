@@ -19,6 +19,9 @@ const ROUND_ROBIN_PARTITIONER: &str = "org.apache.kafka.clients.producer.RoundRo
 /// Everything within is Kafka's own.
 const KAFKA_PACKAGE: &str = "org.apache.kafka.";
 
+/// Java's own classes that are on every class path and that somebody may take for something.
+const JAVA_CLASSES: &[&str] = &["java.lang.Object", "java.lang.String"];
+
 /// Serializers that come with the client, without package and `Serializer`.
 const SERIALIZERS: &[&str] = &[
     "Boolean",
@@ -35,6 +38,32 @@ const SERIALIZERS: &[&str] = &[
     "UUID",
     "Void",
 ];
+
+/// What a client makes an instance of a class for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Partitioner,
+    Serializer,
+}
+
+impl Role {
+    /// The interface that the class must implement.
+    pub(super) const fn interface(self) -> &'static str {
+        match self {
+            Self::Partitioner => "org.apache.kafka.clients.producer.Partitioner",
+            Self::Serializer => "org.apache.kafka.common.serialization.Serializer",
+        }
+    }
+}
+
+/// Whether the class is known well enough to say that it cannot play the role.
+pub(super) fn is_miscast(class: &str, role: Role, version: KafkaVersion) -> bool {
+    let plays_the_other = match role {
+        Role::Partitioner => is_serializer(class),
+        Role::Serializer => partitioner(class, version).is_some(),
+    };
+    plays_the_other || JAVA_CLASSES.contains(&class)
+}
 
 /// Whether a client of this version can find the class.
 pub(super) fn may_exist(class: &str, version: KafkaVersion) -> bool {
@@ -116,6 +145,15 @@ mod tests {
         assert!(may_exist("com.example.RegionPartitioner", NEW));
         assert!(!may_exist("RegionPartitioner", NEW));
         assert!(!may_exist("", NEW));
+    }
+
+    #[test]
+    fn a_class_of_another_kind_cannot_play_the_role() {
+        let serializer = BYTE_ARRAY_SERIALIZER;
+        assert!(is_miscast(serializer, Role::Partitioner, NEW));
+        assert!(!is_miscast(serializer, Role::Serializer, NEW));
+        assert!(is_miscast(ROUND_ROBIN_PARTITIONER, Role::Serializer, NEW));
+        assert!(!is_miscast("com.example.Mine", Role::Serializer, NEW));
     }
 
     #[test]

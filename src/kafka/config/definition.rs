@@ -90,7 +90,7 @@ pub enum Valid {
     OneOfIgnoringCase(&'static [&'static str]),
     /// Texts of at least one character.
     NonEmpty,
-    /// Lists of different, non-empty items (checked since 4.2).
+    /// Lists of non-empty items, of which repeated ones count once (since 4.2).
     DistinctItems,
     /// The same, with at least one item.
     DistinctItemsNotEmpty,
@@ -243,8 +243,10 @@ impl ConfigKey {
                 format!("(case insensitive) [{}]", texts.join(", "))
             }
             Valid::NonEmpty => "non-empty string".to_owned(),
-            Valid::DistinctItems => "no empty or repeated items".to_owned(),
-            Valid::DistinctItemsNotEmpty => "at least one item, none empty or repeated".to_owned(),
+            Valid::DistinctItems => "no empty items; repeated ones count once".to_owned(),
+            Valid::DistinctItemsNotEmpty => {
+                "at least one item, none empty; repeated ones count once".to_owned()
+            }
             Valid::ItemsOf(items) => format!("items of [{}]", items.join(", ")),
         }
     }

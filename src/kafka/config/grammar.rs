@@ -3,9 +3,11 @@
 //! Invariants: reasons are verbatim; a refused value appears in them as it was written, trimmed
 //! or not, unless its key holds a secret, in which case no reason is possible.
 //!
-//! Simplifications: validators are those of 4.x for every version, except that lists are only
-//! checked for repeated and empty items since 4.2; floating-point numbers follow Rust's grammar,
-//! which lacks Java's hexadecimal form and type suffixes.
+//! Simplifications: validators are those of 4.x for every version, except that lists lose their
+//! repeated items and are checked for empty ones only since 4.2; floating-point numbers follow
+//! Rust's grammar, which lacks Java's hexadecimal form and type suffixes.
+
+use std::collections::BTreeSet;
 
 use super::super::version::KafkaVersion;
 use super::class_names;
@@ -24,7 +26,7 @@ pub(super) enum Value {
 
 /// Reads a value and checks it, or says why not in the words of a `ConfigException`.
 pub(super) fn read(key: &ConfigKey, version: KafkaVersion, raw: &str) -> Result<Value, String> {
-    let value = parse(key, version, raw)?;
+    let value = distinct(key, version, parse(key, version, raw)?);
     validate(key, version, raw, &value)?;
     Ok(value)
 }
@@ -65,6 +67,20 @@ fn parse(key: &ConfigKey, version: KafkaVersion, raw: &str) -> Result<Value, Str
 
 fn number<T: Into<i64>, E>(parsed: Result<T, E>) -> Option<Value> {
     parsed.ok().map(|number| Value::Integer(number.into()))
+}
+
+/// `ConfigDef.parseValue`, since 4.2: of repeated items the first stays, and a warning is logged.
+fn distinct(key: &ConfigKey, version: KafkaVersion, value: Value) -> Value {
+    match (key.valid, value) {
+        (Valid::DistinctItems | Valid::DistinctItemsNotEmpty, Value::List(mut items))
+            if version.at_least(4, 2) =>
+        {
+            let mut seen = BTreeSet::new();
+            items.retain(|item| seen.insert(item.clone()));
+            Value::List(items)
+        }
+        (_, value) => value,
+    }
 }
 
 /// `ConfigDef.Validator.ensureValid`, one arm for each validator.
@@ -130,15 +146,6 @@ fn validate_items(key: &ConfigKey, items: &[String]) -> Result<(), String> {
     if items.is_empty() && key.valid == Valid::DistinctItemsNotEmpty {
         return Err(format!(
             "Configuration '{name}' must not be empty. Valid values include: any non-empty value"
-        ));
-    }
-    let repeated = items
-        .iter()
-        .enumerate()
-        .any(|(place, item)| items[..place].contains(item));
-    if repeated {
-        return Err(format!(
-            "Configuration '{name}' values must not be duplicated."
         ));
     }
     if items.iter().any(String::is_empty) {

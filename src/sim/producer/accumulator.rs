@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use crate::kafka::size::{BATCH_OVERHEAD, RecordSize, record_bytes};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::producer::batch::{BatchId, Batches, Stage};
+use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Stage};
+use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::time::SimTime;
 
 /// All partitions' deques and their batches.
@@ -261,6 +262,7 @@ impl Accumulator {
         queue: u32,
         head: BatchId,
         (linger_ms, urgency): (u64, Urgency),
+        backoff: &mut RetryBackoff<'_>,
         now_ms: u64,
     ) -> Readiness {
         let tail = &self.tails[queue as usize];
@@ -274,9 +276,8 @@ impl Accumulator {
             };
         }
         let head = self.batches.get(head);
-        let waited = now_ms.saturating_sub(head.last_attempt_ms);
-        if head.attempts > 0 && waited < head.backoff_ms {
-            Readiness::NotBefore(head.last_attempt_ms + head.backoff_ms)
+        if backoff.holds_back(head, now_ms) {
+            Readiness::NotBefore(backoff.over_at_ms(head))
         } else {
             Readiness::Ready
         }
@@ -300,11 +301,11 @@ impl Accumulator {
     }
 
     /// Puts a batch back to be sent again: in order of sequences with idempotence, else in front.
-    pub fn reenqueue(&mut self, id: BatchId, now_ms: u64, backoff_ms: u64) {
+    pub fn reenqueue(&mut self, id: BatchId, now_ms: u64) {
         let batch = self.batches.get_mut(id);
         batch.attempts += 1;
         batch.last_attempt_ms = now_ms;
-        batch.backoff_ms = backoff_ms;
+        batch.leader = LeaderOfRetry::Same;
         batch.stage = Stage::Retrying;
         let (sequence, place) = (batch.base_sequence, batch.queue as usize);
         let queue = &mut self.queues[place];
@@ -383,8 +384,8 @@ mod tests {
         accumulator.open_batch(0, 100, 10, SimTime::ZERO);
         let first = accumulator.drain_head(0, SimTime::ZERO).unwrap();
         let second = accumulator.drain_head(0, SimTime::ZERO).unwrap();
-        accumulator.reenqueue(first, 0, 0);
-        accumulator.reenqueue(second, 0, 0);
+        accumulator.reenqueue(first, 0);
+        accumulator.reenqueue(second, 0);
         assert_eq!(accumulator.queues[0].deque, [second, first]);
     }
 
@@ -397,8 +398,8 @@ mod tests {
             let id = accumulator.drain_head(0, SimTime::ZERO).unwrap();
             accumulator.batches.get_mut(id).base_sequence = sequence;
         }
-        accumulator.reenqueue(1, 0, 0);
-        accumulator.reenqueue(0, 0, 0);
+        accumulator.reenqueue(1, 0);
+        accumulator.reenqueue(0, 0);
         assert_eq!(accumulator.queues[0].deque, [0, 1]);
     }
 }

@@ -32,8 +32,8 @@ pub struct Batch {
     pub created_ms: u64,
     /// When it was created or last re-queued, on the client's clock.
     pub last_attempt_ms: u64,
-    /// What it waits after `last_attempt_ms` before it is sent again.
-    pub backoff_ms: u64,
+    /// Whether a retry waits at all.
+    pub leader: LeaderOfRetry,
     /// How often it was re-queued.
     pub attempts: u32,
     /// When the sender last took it.
@@ -42,6 +42,15 @@ pub struct Batch {
     pub base_sequence: i32,
     /// Producer id and epoch that the sequence belongs to.
     pub producer_id: (i64, i16),
+}
+
+/// Whether a batch that is to be sent again goes to the leader that it came back from (KIP-951).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeaderOfRetry {
+    /// It does, and waits for `retry.backoff.ms`.
+    Same,
+    /// There is a newer one: it goes at once.
+    Newer,
 }
 
 /// How far a batch is.
@@ -93,7 +102,7 @@ impl Batches {
             created: now,
             created_ms: now.as_millis(),
             last_attempt_ms: now.as_millis(),
-            backoff_ms: 0,
+            leader: LeaderOfRetry::Same,
             attempts: 0,
             drained: now,
             base_sequence: -1,

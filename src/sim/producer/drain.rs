@@ -13,6 +13,7 @@ use crate::sim::producer::batch::{Batch, BatchId};
 use crate::sim::producer::client::Client;
 use crate::sim::producer::idempotence::Gate;
 use crate::sim::producer::metrics::Drained;
+use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::request::{ApiKey, Part, RequestId};
 
 /// What a drain pass over one node's partitions did.
@@ -20,6 +21,8 @@ use crate::sim::request::{ApiKey, Part, RequestId};
 pub(super) enum Drain {
     /// Nothing could leave.
     Nothing,
+    /// Nothing could leave, because a retry's wait is not over by the draw that counts here.
+    HeldBack,
     /// A request left, and nothing else waits in these partitions.
     NoneLeft,
     /// A request left, and more waits.
@@ -30,6 +33,8 @@ pub(super) enum Drain {
 enum Pick {
     Take(BatchId),
     Skip,
+    /// It would, but for `retry.backoff.ms`.
+    HeldBack,
     Stop,
 }
 
@@ -39,13 +44,13 @@ impl Client {
     pub(super) fn drain_to(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) -> Drain {
         let now_ms = ctx.now.as_millis();
         let mut batches = std::mem::take(&mut self.drained);
-        self.drain(ctx, broker, &mut batches);
+        let lap = self.drain(ctx, broker, &mut batches);
         let records = batches
             .iter()
             .map(|&id| u64::from(self.accumulator.batches.get(id).records));
         self.metrics.node_drained(records.sum(), now_ms);
         let outcome = if batches.is_empty() {
-            Drain::Nothing
+            lap
         } else {
             self.send_request(ctx, broker, &batches);
             self.what_is_left(broker)
@@ -68,8 +73,15 @@ impl Client {
         }
     }
 
-    /// One lap over the node's partitions, from its cursor on; at most one batch each.
-    fn drain(&mut self, ctx: &Context<'_>, broker: BrokerIndex, drained: &mut Vec<BatchId>) {
+    /// One lap over the node's partitions, from its cursor on; at most one batch each. Says why
+    /// there is none, if so.
+    fn drain(
+        &mut self,
+        ctx: &Context<'_>,
+        broker: BrokerIndex,
+        drained: &mut Vec<BatchId>,
+    ) -> Drain {
+        let mut lap = Drain::Nothing;
         let now_ms = ctx.now.as_millis();
         let count = self.led_by[broker.index()].queues.len();
         let mut bytes = 0_u64;
@@ -86,7 +98,14 @@ impl Client {
                 let led = &mut self.led_by[broker.index()];
                 led.cursor = (led.cursor + 1) % count;
             }
-            let Pick::Take(head) = picked else { continue };
+            let head = match picked {
+                Pick::Take(head) => head,
+                Pick::HeldBack => {
+                    lap = Drain::HeldBack;
+                    continue;
+                }
+                Pick::Skip | Pick::Stop => continue,
+            };
             self.idempotence.assign(&mut self.accumulator, head);
             self.accumulator.drain_head(place, ctx.now);
             let batch = self.accumulator.batches.get(head);
@@ -103,6 +122,7 @@ impl Client {
         }
         self.metrics
             .drained(topic.map_or(0, TopicIndex::index), &group, now_ms);
+        lap
     }
 
     /// Whether the head of a queue may go into a request that has `bytes` already.
@@ -113,9 +133,12 @@ impl Client {
             return Pick::Skip;
         };
         let batch = self.accumulator.batches.get(head);
-        let waited = now_ms.saturating_sub(batch.last_attempt_ms);
-        if batch.attempts > 0 && waited < batch.backoff_ms {
-            return Pick::Skip;
+        let mut backoff = RetryBackoff {
+            backoff: self.settings.retry_backoff,
+            draws: &mut self.draws.retry_backoff,
+        };
+        if backoff.holds_back(batch, now_ms) {
+            return Pick::HeldBack;
         }
         let limit = u64::from(self.settings.max_request_size);
         if bytes > 0 && bytes + u64::from(batch.written) > limit {

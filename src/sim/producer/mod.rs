@@ -22,6 +22,7 @@ mod metrics;
 mod network;
 mod partitioner;
 mod responses;
+mod retry_backoff;
 mod sender;
 mod sleep;
 mod view;

@@ -7,7 +7,7 @@ use crate::sim::context::Context;
 use crate::sim::event::Channel;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
 use crate::sim::partition::next_sequence;
-use crate::sim::producer::batch::{BatchId, Stage};
+use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
 use crate::sim::producer::client::{Client, Woken};
 use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
@@ -140,7 +140,7 @@ impl Client {
             return;
         }
         for &id in &self.accumulator.queues[place as usize].deque {
-            self.accumulator.batches.get_mut(id).backoff_ms = 0;
+            self.accumulator.batches.get_mut(id).leader = LeaderOfRetry::Newer;
         }
     }
 
@@ -217,7 +217,13 @@ impl Client {
 
     /// A batch came back with an error: it is sent again, or fails.
     fn on_error(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode, slot: Slot) {
-        if self.accumulator.batches.get(id).stage == Stage::ExpiredInFlight {
+        let batch = self.accumulator.batches.get(id);
+        if batch.stage == Stage::ExpiredInFlight {
+            // `Sender.failBatch` counts such a batch a second time.
+            let topic = self.accumulator.queues[batch.queue as usize].topic.index();
+            let records = batch.records;
+            self.metrics
+                .batch_failed(topic, records, ctx.now.as_millis());
             self.release_expired(ctx, id);
             return;
         }
@@ -264,10 +270,7 @@ impl Client {
 
     fn retry(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode) {
         let now_ms = ctx.now.as_millis();
-        let draw = self.draws.retry_backoff.bits32();
-        let attempts = self.accumulator.batches.get(id).attempts;
-        let backoff_ms = self.settings.retry_backoff.backoff_ms(attempts, draw);
-        self.accumulator.reenqueue(id, now_ms, backoff_ms);
+        self.accumulator.reenqueue(id, now_ms);
         let batch = self.accumulator.batches.get(id);
         let queue = &self.accumulator.queues[batch.queue as usize];
         self.metrics

@@ -14,6 +14,7 @@ use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Usable;
 use crate::sim::producer::drain::Drain;
 use crate::sim::producer::partitioner::PartitionLoad;
+use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::view::ConnectionState;
 
@@ -101,15 +102,22 @@ impl Client {
             self.update_metadata(ctx);
         }
         self.weigh_partitions();
-        let mut turn = Turn::Last;
+        // A wait that is over by its second draw, though not by its first: the thread looks again.
+        let mut turn = if look.next_ms.is_some_and(|next_ms| next_ms <= now_ms) {
+            Turn::Another
+        } else {
+            Turn::Last
+        };
         for broker in (0..self.led_by.len() as u16).map(BrokerIndex) {
             if look.ready.contains(broker) && self.may_send_to(ctx, broker) {
                 let drained = self.drain_to(ctx, broker);
                 // Where all that was ready has left, another look would find what this one found:
                 // only the load tables of sticky partitioning see a difference.
                 let is_weighed = self.sticky.iter().any(Option::is_some);
-                if drained == Drain::SomeLeft || (drained == Drain::NoneLeft && is_weighed) {
-                    turn = Turn::Another;
+                match drained {
+                    Drain::SomeLeft | Drain::HeldBack => turn = Turn::Another,
+                    Drain::NoneLeft if is_weighed => turn = Turn::Another,
+                    Drain::NoneLeft | Drain::Nothing => {}
                 }
             }
         }
@@ -118,9 +126,13 @@ impl Client {
     }
 
     /// Looks at the head of every deque (`RecordAccumulator.ready`).
-    fn look(&self, now_ms: u64) -> Look {
+    fn look(&mut self, now_ms: u64) -> Look {
         let mut look = Look::default();
         let urgency = (self.settings.linger_ms, self.urgency());
+        let mut backoff = RetryBackoff {
+            backoff: self.settings.retry_backoff,
+            draws: &mut self.draws.retry_backoff,
+        };
         for (place, queue) in (0..).zip(&self.accumulator.queues) {
             let Some(&head) = queue.deque.front() else {
                 continue;
@@ -132,7 +144,8 @@ impl Client {
             if look.ready.contains(leader) || queue.is_muted {
                 continue;
             }
-            match self.accumulator.readiness(place, head, urgency, now_ms) {
+            let accumulator = &self.accumulator;
+            match accumulator.readiness(place, head, urgency, &mut backoff, now_ms) {
                 Readiness::Ready => look.ready.insert(leader),
                 Readiness::NotBefore(at) => {
                     look.next_ms = Some(look.next_ms.map_or(at, |next| next.min(at)));

@@ -17,21 +17,15 @@ use super::PARTITIONER_CLASS;
 pub(super) fn settings(version: KafkaVersion, values: &Values) -> JavaProducerSettings {
     let default = JavaProducerSettings::defaults(version);
     let ms = |name, default_ms: u64| values.clamped(name).unwrap_or(default_ms);
-    let text = |name| {
-        values
-            .text(name)
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned)
-    };
     let retry = backoff(values, "retry.backoff", default.retry_backoff);
     JavaProducerSettings {
         version,
-        client_id: text("client.id"),
+        client_id: client_id(values),
         acks: values.text("acks").map_or(default.acks, acks),
         idempotence: values
             .flag("enable.idempotence")
             .unwrap_or(default.idempotence),
-        transactional_id: text("transactional.id"),
+        transactional_id: text(values, "transactional.id"),
         transaction_timeout_ms: ms("transaction.timeout.ms", default.transaction_timeout_ms),
         max_in_flight: values
             .unsigned("max.in.flight.requests.per.connection")
@@ -67,14 +61,33 @@ pub(super) fn settings(version: KafkaVersion, values: &Values) -> JavaProducerSe
     }
 }
 
+/// A text key that is neither null nor empty.
+fn text(values: &Values, name: &str) -> Option<String> {
+    values
+        .text(name)
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+}
+
+/// `ProducerConfig.maybeOverrideClientId`: a client without a name is called after its
+/// transactions.
+fn client_id(values: &Values) -> Option<String> {
+    if values.is_set("client.id") {
+        return text(values, "client.id");
+    }
+    values
+        .text("transactional.id")
+        .map(|id| format!("producer-{id}"))
+}
+
 /// The pair of keys `PREFIX.ms` and `PREFIX.max.ms`.
 fn backoff(values: &Values, prefix: &str, default: ExponentialBackoff) -> ExponentialBackoff {
     ExponentialBackoff {
         initial_ms: values
-            .unsigned(&format!("{prefix}.ms"))
+            .clamped(&format!("{prefix}.ms"))
             .unwrap_or(default.initial_ms),
         max_ms: values
-            .unsigned(&format!("{prefix}.max.ms"))
+            .clamped(&format!("{prefix}.max.ms"))
             .unwrap_or(default.max_ms),
     }
 }

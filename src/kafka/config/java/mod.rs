@@ -7,7 +7,8 @@
 //! the same exception; a problem with one value never makes a rule about that value speak up.
 //!
 //! Simplifications: `bootstrap.servers` and serializers are supplied where absent; all host
-//! names resolve; classes outside Kafka's own packages are taken to exist.
+//! names resolve; classes outside Kafka's own packages are taken to exist, and so are logins
+//! outside the configuration.
 
 mod bootstrap;
 mod effective;

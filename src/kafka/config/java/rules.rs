@@ -7,12 +7,14 @@
 //! of `KafkaProducer`.
 
 use super::super::super::backoff::ExponentialBackoff;
+use super::super::super::exception::ExceptionClass;
 use super::super::super::settings::{Acks, JavaProducerSettings};
 use super::super::super::version::KafkaVersion;
+use super::super::class_names::{self, Role};
 use super::super::grammar;
 use super::super::values::Values;
 use super::super::{ConfigProblem, Note, NoteKind, RaisedIn};
-use super::bootstrap;
+use super::{PARTITIONER_CLASS, bootstrap};
 
 const ACKS: &str = "acks";
 const DELIVERY_TIMEOUT: &str = "delivery.timeout.ms";
@@ -42,11 +44,11 @@ impl Outcome {
         self.problems.push(ConfigProblem::new(key, text.into()));
     }
 
-    fn refuse_in_constructor(&mut self, key: &str, text: impl Into<String>) {
-        self.refuse(key, text);
-        if let Some(problem) = self.problems.last_mut() {
-            problem.raised_in = RaisedIn::Constructor;
-        }
+    fn refuse_in_constructor(&mut self, key: &str, class: ExceptionClass, text: impl Into<String>) {
+        let mut problem = ConfigProblem::new(key, text.into());
+        problem.class = class;
+        problem.raised_in = RaisedIn::Constructor;
+        self.problems.push(problem);
     }
 
     fn note(&mut self, key: &str, text: String) {
@@ -67,6 +69,7 @@ pub(super) fn apply(version: KafkaVersion, values: &Values, outcome: &mut Outcom
         }
     }
     two_phase_commit(values, outcome);
+    classes_play_their_roles(version, values, outcome);
     delivery_timeout(values, outcome);
     bootstrap_addresses(values, outcome);
     rack_aware_needs_a_rack(values, outcome);
@@ -201,7 +204,7 @@ fn idempotence_on_demand(values: &Values, outcome: &mut Outcome) {
         }
     }
     if outcome.settings.max_in_flight > IN_FLIGHT_IDEMPOTENT_MAX {
-        outcome.refuse_in_constructor(IN_FLIGHT, MUST_SET_IN_FLIGHT);
+        outcome.refuse_in_constructor(IN_FLIGHT, ExceptionClass::Config, MUST_SET_IN_FLIGHT);
     }
 }
 
@@ -228,6 +231,22 @@ fn two_phase_commit(values: &Values, outcome: &mut Outcome) {
     }
 }
 
+/// The constructor makes the instances first, and looks at what they are.
+fn classes_play_their_roles(version: KafkaVersion, values: &Values, outcome: &mut Outcome) {
+    for (key, role) in [
+        (PARTITIONER_CLASS, Role::Partitioner),
+        ("key.serializer", Role::Serializer),
+        ("value.serializer", Role::Serializer),
+    ] {
+        let class = values.text(key).unwrap_or_default();
+        if class_names::is_miscast(class, role, version) {
+            let interface = role.interface();
+            let text = format!("class {class} is not an instance of {interface}");
+            outcome.refuse_in_constructor(key, ExceptionClass::Kafka, text);
+        }
+    }
+}
+
 /// C1, and the limit on `linger.ms` that comes with it.
 fn delivery_timeout(values: &Values, outcome: &mut Outcome) {
     if !values.are_read(&[DELIVERY_TIMEOUT, LINGER, REQUEST_TIMEOUT]) {
@@ -248,7 +267,7 @@ fn delivery_timeout(values: &Values, outcome: &mut Outcome) {
     if values.is_set(DELIVERY_TIMEOUT) {
         let text = "delivery.timeout.ms should be equal to or larger than linger.ms + \
                     request.timeout.ms";
-        outcome.refuse_in_constructor(DELIVERY_TIMEOUT, text);
+        outcome.refuse_in_constructor(DELIVERY_TIMEOUT, ExceptionClass::Config, text);
         return;
     }
     settings.delivery_timeout_ms = needed_ms;
@@ -271,7 +290,7 @@ fn bootstrap_addresses(values: &Values, outcome: &mut Outcome) {
         && values.are_read(&[BOOTSTRAP])
         && let Some(text) = bootstrap::refusal(values.list(BOOTSTRAP))
     {
-        outcome.refuse_in_constructor(BOOTSTRAP, text);
+        outcome.refuse_in_constructor(BOOTSTRAP, ExceptionClass::Config, text);
     }
 }
 
@@ -281,6 +300,6 @@ fn rack_aware_needs_a_rack(values: &Values, outcome: &mut Outcome) {
     let rack = values.text("client.rack").unwrap_or_default();
     if values.flag(RACK_AWARE) == Some(true) && rack.is_empty() {
         let text = "client.rack must be provided if partitioner.rack.aware is enabled";
-        outcome.refuse_in_constructor(RACK_AWARE, text);
+        outcome.refuse_in_constructor(RACK_AWARE, ExceptionClass::Config, text);
     }
 }

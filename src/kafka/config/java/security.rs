@@ -3,9 +3,9 @@
 //! Simplification: security has no effect on batching and delivery, so the simulation accepts
 //! these keys and ignores them; only the mechanism's presence is checked, as the client does.
 
-use super::super::definition::{ConfigKey, Valid, ValueKind};
+use super::super::definition::{ConfigKey, DefaultValue, Valid, ValueKind};
 
-use ValueKind::{Class, Double, Int, List, Long, Password, Short, String};
+use ValueKind::{Boolean, Class, Double, Int, List, Long, Password, Short, String};
 
 const fn key(
     name: &'static str,
@@ -14,6 +14,16 @@ const fn key(
     help: &'static str,
 ) -> ConfigKey {
     ConfigKey::new(name, kind, default, help).ignored()
+}
+
+/// A key of OAuth against an issuer of tokens, which came with KIP-768.
+const fn oauth(
+    name: &'static str,
+    kind: ValueKind,
+    default: &'static str,
+    help: &'static str,
+) -> ConfigKey {
+    key(name, kind, default, help).since(3, 1)
 }
 
 /// The keys of security, in the client's order.
@@ -49,13 +59,16 @@ pub(super) const SECURITY: &[ConfigKey] = &[
     key("ssl.provider", String, "", "Who provides the protocol.")
         .null()
         .medium(),
-    key("ssl.cipher.suites", List, "", "Ciphers that may be used.").null(),
+    key("ssl.cipher.suites", List, "", "Ciphers that may be used.")
+        .valid(Valid::DistinctItems)
+        .before(4, 2, DefaultValue::Null),
     key(
         "ssl.enabled.protocols",
         List,
         "TLSv1.2,TLSv1.3",
         "Protocols that may be used.",
     )
+    .valid(Valid::DistinctItems)
     .medium(),
     key(
         "ssl.keystore.type",
@@ -278,73 +291,23 @@ pub(super) const SECURITY: &[ConfigKey] = &[
         "100",
         "The first wait between logins.",
     ),
-    key(
-        "sasl.oauthbearer.scope.claim.name",
-        String,
-        "scope",
-        "The claim that carries the scope.",
-    ),
-    key(
-        "sasl.oauthbearer.sub.claim.name",
-        String,
-        "sub",
-        "The claim that carries the subject.",
-    ),
-    key(
-        "sasl.oauthbearer.token.endpoint.url",
-        String,
-        "",
-        "Where tokens are issued.",
+    oauth(
+        "sasl.oauthbearer.jwt.retriever.class",
+        Class,
+        "org.apache.kafka.common.security.oauthbearer.DefaultJwtRetriever",
+        "The class that fetches tokens.",
     )
-    .null()
-    .medium(),
-    key(
-        "sasl.oauthbearer.jwks.endpoint.url",
-        String,
-        "",
-        "Where keys for tokens are published.",
-    )
-    .null()
-    .medium(),
-    key(
-        "sasl.oauthbearer.clock.skew.seconds",
-        Int,
-        "30",
-        "How far clocks may differ.",
-    ),
-    key(
-        "sasl.oauthbearer.expected.audience",
-        List,
-        "",
-        "Whom a token must be meant for.",
-    )
-    .null(),
-    key(
-        "sasl.oauthbearer.expected.issuer",
-        String,
-        "",
-        "Who must have issued a token.",
-    )
-    .null(),
-    key(
-        "sasl.oauthbearer.client.credentials.client.id",
-        String,
-        "",
-        "The client's name at the issuer.",
-    )
-    .null()
     .medium()
     .since(4, 1),
-    key(
-        "sasl.oauthbearer.client.credentials.client.secret",
-        Password,
-        "",
-        "The client's secret at the issuer.",
+    oauth(
+        "sasl.oauthbearer.jwt.validator.class",
+        Class,
+        "org.apache.kafka.common.security.oauthbearer.DefaultJwtValidator",
+        "The class that checks tokens.",
     )
-    .null()
     .medium()
     .since(4, 1),
-    key(
+    oauth(
         "sasl.oauthbearer.scope",
         String,
         "",
@@ -353,4 +316,192 @@ pub(super) const SECURITY: &[ConfigKey] = &[
     .null()
     .medium()
     .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.client.credentials.client.id",
+        String,
+        "",
+        "The client's name at the issuer.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.client.credentials.client.secret",
+        Password,
+        "",
+        "The client's secret at the issuer.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.algorithm",
+        String,
+        "RS256",
+        "How an assertion is signed.",
+    )
+    .valid(Valid::OneOfIgnoringCase(&["ES256", "RS256"]))
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.claim.aud",
+        String,
+        "",
+        "Whom an assertion is meant for.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.claim.exp.seconds",
+        Int,
+        "300",
+        "How long an assertion holds.",
+    )
+    .valid(Valid::Between(0, 86_400))
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.claim.iss",
+        String,
+        "",
+        "Who issues an assertion.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.claim.jti.include",
+        Boolean,
+        "false",
+        "Whether an assertion carries an id of its own.",
+    )
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.claim.nbf.seconds",
+        Int,
+        "60",
+        "How long before its making an assertion holds already.",
+    )
+    .valid(Valid::Between(0, 3600))
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.claim.sub",
+        String,
+        "",
+        "Whom an assertion is about.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.file",
+        String,
+        "",
+        "The file of a ready assertion.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.private.key.file",
+        String,
+        "",
+        "The file of the key that signs assertions.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.private.key.passphrase",
+        Password,
+        "",
+        "The passphrase of that key.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.assertion.template.file",
+        String,
+        "",
+        "The file that assertions are made after.",
+    )
+    .null()
+    .medium()
+    .since(4, 1),
+    oauth(
+        "sasl.oauthbearer.scope.claim.name",
+        String,
+        "scope",
+        "The claim that carries the scope.",
+    ),
+    oauth(
+        "sasl.oauthbearer.sub.claim.name",
+        String,
+        "sub",
+        "The claim that carries the subject.",
+    ),
+    oauth(
+        "sasl.oauthbearer.token.endpoint.url",
+        String,
+        "",
+        "Where tokens are issued.",
+    )
+    .null()
+    .medium(),
+    oauth(
+        "sasl.oauthbearer.jwks.endpoint.url",
+        String,
+        "",
+        "Where keys for tokens are published.",
+    )
+    .null()
+    .medium(),
+    oauth(
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+        Long,
+        "3600000",
+        "How old those keys may become.",
+    ),
+    oauth(
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+        Long,
+        "10000",
+        "The longest wait between attempts to fetch them.",
+    ),
+    oauth(
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
+        Long,
+        "100",
+        "The first wait between attempts to fetch them.",
+    ),
+    oauth(
+        "sasl.oauthbearer.clock.skew.seconds",
+        Int,
+        "30",
+        "How far clocks may differ.",
+    ),
+    oauth(
+        "sasl.oauthbearer.expected.audience",
+        List,
+        "",
+        "Whom a token must be meant for.",
+    )
+    .valid(Valid::DistinctItems)
+    .before(4, 2, DefaultValue::Null),
+    oauth(
+        "sasl.oauthbearer.expected.issuer",
+        String,
+        "",
+        "Who must have issued a token.",
+    )
+    .null(),
+    oauth(
+        "sasl.oauthbearer.header.urlencode",
+        Boolean,
+        "false",
+        "Whether the client's name and secret travel URL-encoded.",
+    )
+    .since(3, 9),
 ];

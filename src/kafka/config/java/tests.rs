@@ -99,7 +99,7 @@ fn refusals_use_the_clients_own_words_in_the_clients_order() {
             "max.in.flight.requests.per.connection=0;linger.ms=soon;acks=ALL;retries=1e3;\
              enable.idempotence=yes;compression.gzip.level=0;metadata.recovery.strategy=hope;\
              compression.lz4.level=18;batch.size=-1;transactional.id=;\
-             interceptor.classes=a.B,a.B;bootstrap.servers="
+             interceptor.classes=a.B,,;bootstrap.servers="
         ),
         [
             "Configuration 'bootstrap.servers' must not be empty. Valid values include: any \
@@ -114,7 +114,7 @@ fn refusals_use_the_clients_own_words_in_the_clients_order() {
             "Invalid value soon for configuration linger.ms: Not a number of type LONG",
             "Invalid value 0 for configuration max.in.flight.requests.per.connection: Value must \
              be at least 1",
-            "Configuration 'interceptor.classes' values must not be duplicated.",
+            "Configuration 'interceptor.classes' values must not be empty.",
             "Invalid value yes for configuration enable.idempotence: Expected value to be either \
              true or false",
             "Invalid value  for configuration transactional.id: String must be non-empty",
@@ -122,6 +122,13 @@ fn refusals_use_the_clients_own_words_in_the_clients_order() {
              of (case insensitive): REBOOTSTRAP, NONE",
         ]
     );
+}
+
+#[test]
+fn repeated_items_count_once_since_4_2() {
+    let config = "bootstrap.servers=kafka-1:9092,kafka-1:9092;interceptor.classes=a.B,a.B";
+    assert!(check("4.2.0", config).is_ok());
+    assert!(check("4.1.0", config).is_ok());
 }
 
 #[test]
@@ -329,6 +336,37 @@ fn partitioners_are_known_by_their_whole_names() {
         problems[0].hint,
         Some(format!("did you mean {round_robin}?"))
     );
+}
+
+#[test]
+fn a_class_of_another_kind_is_refused_by_the_constructor() {
+    let problems = check("4.3.1", "partitioner.class=java.lang.String").unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "org.apache.kafka.common.KafkaException: Failed to construct kafka producer\n\
+         Caused by: org.apache.kafka.common.KafkaException: class java.lang.String is not an \
+         instance of org.apache.kafka.clients.producer.Partitioner"
+    );
+}
+
+#[test]
+fn a_client_without_a_name_is_called_after_its_transactions() {
+    let name = |config| settings_of("4.3.1", config).client_id;
+    assert_eq!(name("transactional.id=t").as_deref(), Some("producer-t"));
+    assert_eq!(
+        name("transactional.id=t;client.id=mine").as_deref(),
+        Some("mine")
+    );
+    assert_eq!(name(""), None);
+}
+
+#[test]
+fn a_negative_time_to_connect_is_over_at_once() {
+    let config = "socket.connection.setup.timeout.ms=-1";
+    let timeout = settings_of("4.3.1", config)
+        .connection_setup_timeout
+        .unwrap();
+    assert_eq!((timeout.initial_ms, timeout.max_ms), (0, 30_000));
 }
 
 #[test]
