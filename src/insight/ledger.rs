@@ -395,7 +395,9 @@ mod tests {
                 .collect();
             let (mut together, mut singly) = (Ledger::new(&config()), Ledger::new(&config()));
             together.fold(&flows);
-            flows.iter().for_each(|flow| singly.fold(std::slice::from_ref(flow)));
+            for flow in &flows {
+                singly.fold(std::slice::from_ref(flow));
+            }
             prop_assert_eq!(together.total(), singly.total());
         }
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
 use crate::golden;
-use crate::trace::{PRODUCER, Trace, millis};
+use crate::trace::{PRODUCER, Trace, millis, warm_up};
 
 const MECHANISM: &str = "buffer pool, blocked send(), wait ratio";
 const START_MS: u64 = 20;
@@ -99,11 +99,7 @@ fn simulate(case: &str, seconds: u64) -> Simulated {
         32
     };
     let leaders: Vec<u32> = (0..12).map(|partition| 1 + partition % brokers).collect();
-    let warm_up: String = (0..brokers)
-        .map(|partition| {
-            format!("[[producer.script]]\ndo = 'produce events partition={partition}'\n")
-        })
-        .collect();
+    let warm_up = warm_up(0..brokers);
     let mut trace = Trace::new(&format!(
         r#"# When is the pool full?
         [scenario]

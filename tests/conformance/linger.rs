@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
 use crate::golden;
-use crate::trace::{Trace, millis};
+use crate::trace::{Trace, millis, warm_up};
 
 const MECHANISM: &str = "linger, drain, batches a request";
 /// The load starts when metadata and connections are there.
@@ -109,11 +109,7 @@ fn simulated(case: &str) -> Trace {
     } else {
         "2ms"
     };
-    let warm_up: String = (0..brokers.min(partitions))
-        .map(|partition| {
-            format!("[[producer.script]]\ndo = 'produce events partition={partition}'\n")
-        })
-        .collect();
+    let warm_up = warm_up(0..brokers.min(partitions));
     let leaders: Vec<u32> = (0..partitions)
         .map(|partition| 1 + partition % brokers)
         .collect();

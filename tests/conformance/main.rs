@@ -19,6 +19,7 @@ mod table;
 mod trace;
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::sync::LazyLock;
 
 use comparison::Comparison;
@@ -41,7 +42,7 @@ static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
             .iter()
             .map(|compare| scope.spawn(compare))
             .collect();
-        let finished = running.into_iter().map(|thread| thread.join());
+        let finished = running.into_iter().map(std::thread::ScopedJoinHandle::join);
         finished.collect::<Result<Vec<_>, _>>()
     });
     compared.expect("comparing does not panic").concat()
@@ -59,8 +60,9 @@ fn what_is_modelled_agrees_with_what_was_recorded() {
         .filter(|comparison| !is_listed(&comparison.case))
     {
         for figure in comparison.differences() {
-            report += &format!(
-                "{} {}: real {}, simulated {} ({}), allowed {:?}\n",
+            let _written = writeln!(
+                report,
+                "{} {}: real {}, simulated {} ({}), allowed {:?}",
                 comparison.case,
                 figure.name,
                 figure.real,

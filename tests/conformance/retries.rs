@@ -4,6 +4,8 @@
 //! The recording drives the real client against a scripted broker; here the same happens by the
 //! commands that a person types.
 
+use std::fmt::Write;
+
 use kdrill::kafka::metric_name::ProducerMetric as M;
 use kdrill::sim::fact::Fact;
 use kdrill::sim::ids::PartitionIndex;
@@ -11,7 +13,7 @@ use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
 use crate::golden;
-use crate::trace::Trace;
+use crate::trace::{Trace, warm_up};
 
 const MECHANISM: &str = "retries, order, expiry, epoch bumps";
 /// The first record is sent when metadata, producer id and connection are there.
@@ -110,7 +112,6 @@ fn backoffs(seed: u64) -> Vec<f64> {
 }
 
 struct Case {
-    name: String,
     fault: String,
     acks: String,
     idempotent: bool,
@@ -127,7 +128,6 @@ impl Case {
             .find(|setting| start.ends_with(setting))?;
         let fault = start.strip_suffix(setting)?.trim_end_matches('-');
         Some(Self {
-            name: name.to_string(),
             fault: fault.to_string(),
             acks: setting.strip_prefix("acks-").unwrap_or("all").to_string(),
             idempotent: setting == "idempotent",
@@ -138,7 +138,7 @@ impl Case {
     fn compare(&self, path: &str, real: &Value) -> Comparison {
         let trace = self.simulate();
         let list = |name: &str| real[name].as_array().cloned().unwrap_or_default();
-        let log: Vec<_> = list("log").iter().map(|value| text(value)).collect();
+        let log: Vec<_> = list("log").iter().map(text).collect();
         let outcomes: Vec<_> = list("outcomes").iter().map(outcome).collect();
         let metric = |name: &str| real["metrics"][name].as_f64().unwrap_or(f64::NAN);
         // The record that warmed up was sent, too.
@@ -173,17 +173,16 @@ impl Case {
     }
 
     fn simulate(&self) -> Trace {
-        let mut script = String::from("[[producer.script]]\ndo = 'produce events partition=1'\n");
+        let mut script = warm_up(1..2);
         let late = if self.fault == "expiry" { 5 } else { 0 };
         let times = (0..20)
             .map(|n| n * 10)
             .chain((0..late).map(|n| 6_000 + n * 10));
         for (number, at) in times.enumerate() {
             let at = START_MS + at;
-            script += &format!(
-                "[[producer.script]]\nat = \"{at}ms\"\ndo = 'produce events value=r{number} \
-                 partition=0'\n"
-            );
+            script += "[[producer.script]]\n";
+            let call = format!("produce events value=r{number} partition=0");
+            let _written = writeln!(script, "at = \"{at}ms\"\ndo = '{call}'");
         }
         let extra = match self.fault.as_str() {
             "expiry" => "config.delivery.timeout.ms = 3000",

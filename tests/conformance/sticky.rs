@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
 use crate::golden;
-use crate::trace::{Trace, millis};
+use crate::trace::{Trace, millis, warm_up};
 
 const MECHANISM: &str = "partition choice under load";
 const START_MS: u64 = 200;
@@ -100,11 +100,7 @@ fn simulated(network: &str, config: &str, is_keyed: bool) -> Trace {
     };
     let stop_ms = START_MS + LOAD_MS;
     let leaders: Vec<u32> = (0..12).map(|partition| 1 + partition % 3).collect();
-    let warm_up: String = (0..3)
-        .map(|partition| {
-            format!("[[producer.script]]\ndo = 'produce events partition={partition}'\n")
-        })
-        .collect();
+    let warm_up = warm_up(0..3);
     let mut trace = Trace::new(&format!(
         r#"# Where do records go?
         [scenario]

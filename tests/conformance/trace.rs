@@ -1,8 +1,10 @@
 //! A scenario in the engine, with all that became of every record.
 
+use std::ops::Range;
+
 use kdrill::kafka::metric_name::ProducerMetric;
 use kdrill::scenario::{self, Overrides, Paint, Source};
-use kdrill::sim::fact::{Acknowledged, Appended, Fact, Flow, Stamped};
+use kdrill::sim::fact::{Acknowledged, Appended, Flow, Stamped};
 use kdrill::sim::ids::ProducerIndex;
 use kdrill::sim::time::{SimSpan, SimTime};
 use kdrill::sim::{Output, Simulation};
@@ -99,6 +101,14 @@ impl Trace {
         self.failed.clear();
         self.facts.clear();
     }
+}
+
+/// Script calls that open a connection to the leader of each of these partitions: the recordings
+/// begin when metadata, producer id and connections are there.
+pub fn warm_up(partitions: Range<u32>) -> String {
+    let call =
+        |partition| format!("[[producer.script]]\ndo = 'produce events partition={partition}'\n");
+    partitions.map(call).collect::<Vec<_>>().concat()
 }
 
 /// A moment of the run.

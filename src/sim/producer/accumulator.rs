@@ -147,6 +147,16 @@ pub enum Urgency {
     SendAll,
 }
 
+/// What a head batch has to wait for.
+pub struct Patience<'a> {
+    /// `linger.ms`.
+    pub linger_ms: u64,
+    /// Whether anything overrides it.
+    pub urgency: Urgency,
+    /// `retry.backoff.ms`, for a batch that came back.
+    pub backoff: RetryBackoff<'a>,
+}
+
 impl Accumulator {
     /// Appends to the open batch if there is one with room. The batch is not closed if there is
     /// not: [`Accumulator::try_append`] does that.
@@ -261,18 +271,22 @@ impl Accumulator {
         &self,
         queue: u32,
         head: BatchId,
-        (linger_ms, urgency): (u64, Urgency),
-        backoff: &mut RetryBackoff<'_>,
+        patience: &mut Patience<'_>,
         now_ms: u64,
     ) -> Readiness {
+        let Patience {
+            linger_ms,
+            urgency,
+            backoff,
+        } = patience;
         let tail = &self.tails[queue as usize];
         if tail.batch == head {
             // An open batch is the last of its queue and was never sent.
             let waited = now_ms.saturating_sub(tail.created_ms);
-            return if tail.is_full() || waited >= linger_ms || urgency == Urgency::SendAll {
+            return if tail.is_full() || waited >= *linger_ms || *urgency == Urgency::SendAll {
                 Readiness::Ready
             } else {
-                Readiness::NotBefore(tail.created_ms.saturating_add(linger_ms))
+                Readiness::NotBefore(tail.created_ms.saturating_add(*linger_ms))
             };
         }
         let head = self.batches.get(head);

@@ -9,7 +9,7 @@ use crate::sim::config::BROKERS_MAX;
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
-use crate::sim::producer::accumulator::Readiness;
+use crate::sim::producer::accumulator::{Patience, Readiness};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Usable;
 use crate::sim::producer::drain::Drain;
@@ -128,10 +128,13 @@ impl Client {
     /// Looks at the head of every deque (`RecordAccumulator.ready`).
     fn look(&mut self, now_ms: u64) -> Look {
         let mut look = Look::default();
-        let urgency = (self.settings.linger_ms, self.urgency());
-        let mut backoff = RetryBackoff {
-            backoff: self.settings.retry_backoff,
-            draws: &mut self.draws.retry_backoff,
+        let mut patience = Patience {
+            linger_ms: self.settings.linger_ms,
+            urgency: self.urgency(),
+            backoff: RetryBackoff {
+                backoff: self.settings.retry_backoff,
+                draws: &mut self.draws.retry_backoff,
+            },
         };
         for (place, queue) in (0..).zip(&self.accumulator.queues) {
             let Some(&head) = queue.deque.front() else {
@@ -145,7 +148,7 @@ impl Client {
                 continue;
             }
             let accumulator = &self.accumulator;
-            match accumulator.readiness(place, head, urgency, &mut backoff, now_ms) {
+            match accumulator.readiness(place, head, &mut patience, now_ms) {
                 Readiness::Ready => look.ready.insert(leader),
                 Readiness::NotBefore(at) => {
                     look.next_ms = Some(look.next_ms.map_or(at, |next| next.min(at)));
