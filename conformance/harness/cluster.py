@@ -266,6 +266,10 @@ class Cluster:
         admin = AdminClient({"bootstrap.servers": self.direct_bootstrap, "log_level": 0})
         return admin.list_topics(topic, timeout=10).topics[topic].partitions[partition].leader
 
+    def active_controller(self):
+        _, text = self.tool("kafka-metadata-quorum.sh", "describe", "--status")
+        return int(re.search(r"LeaderId:\s+(\d+)", text)[1])
+
     def create_topic(self, name, assignment, config=None):
         """Creates a topic whose partitions live where the assignment says: a list of replica
         lists, the first of each the preferred leader. Returns when every partition is led."""
