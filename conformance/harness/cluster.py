@@ -82,11 +82,14 @@ class Cluster:
     `internal-N` when `relayed_replication` is set; CONTROLLER carries the metadata quorum.
     """
 
-    def __init__(self, config=None, features=(), defaults=False, relayed_replication=False):
+    def __init__(
+        self, config=None, features=(), defaults=False, relayed_replication=False, racks=False
+    ):
         timeouts = {} if defaults else SHORT_TIMEOUTS
         self.config = {**timeouts, **(config or {})}
         self.features = list(features)
         self.relayed_replication = relayed_replication
+        self.racks = racks
         self.processes = {}
         self.relay = None
         self.folder = None
@@ -162,6 +165,7 @@ class Cluster:
             **SMALL,
             "process.roles": "broker,controller",
             "node.id": broker,
+            **({"broker.rack": f"rack-{broker}"} if self.racks else {}),
             "controller.quorum.voters": ",".join(voters),
             "listeners": f"CLIENT://127.0.0.1:{port['client']},"
             f"DIRECT://127.0.0.1:{port['direct']},"

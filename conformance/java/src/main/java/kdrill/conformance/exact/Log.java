@@ -40,7 +40,8 @@ final class Log {
         }
         Producer producer = producers.computeIfAbsent(batch.producerId(), id -> new Producer());
         for (Batch known : producer.last) {
-            if (known.epoch == batch.producerEpoch() && known.baseSequence == batch.baseSequence()) {
+            if (known.epoch == batch.producerEpoch()
+                    && known.baseSequence == batch.baseSequence()) {
                 return known.baseOffset;
             }
         }

@@ -50,7 +50,7 @@ final class VirtualCluster {
      */
     enum Fate { SENT, SWALLOWED, RESET_BEFORE, RESET_AFTER }
 
-    /** Error for every partition of a request, what becomes of the response, and how long it takes. */
+    /** Error for all partitions of a request, what becomes of the response, and the time taken. */
     record Verdict(Errors error, Fate fate, long serviceNanos) {
         static Verdict ok(long serviceNanos) {
             return new Verdict(Errors.NONE, Fate.SENT, serviceNanos);
@@ -73,7 +73,7 @@ final class VirtualCluster {
         int partition, int records, int bytes, long producerId, int epoch, int baseSequence) {
     }
 
-    /** One Produce request, as its bytes say. */
+    /** One Produce request, as its bytes say, and the first error that it met. */
     record Produce(
         long nanos, int broker, int number, int bytes, int responseBytes, int version,
         List<Batch> batches, Errors error) {
@@ -112,8 +112,10 @@ final class VirtualCluster {
         return logsByTopic.get(topic)[partition];
     }
 
-    void refuse(int broker) {
+    /** The broker refuses connections, and metadata names no leader for its partitions. */
+    void kill(int broker) {
         refusing.add(broker);
+        leaderEpoch++;
     }
 
     boolean refuses(int broker) {
@@ -171,6 +173,7 @@ final class VirtualCluster {
             return new Answer(null, verdict.fate, verdict.serviceNanos);
         }
         List<Batch> batches = new ArrayList<>();
+        List<Errors> errors = new ArrayList<>();
         ProduceResponseData data = new ProduceResponseData();
         for (ProduceRequestData.TopicProduceData topic : request.data().topicData()) {
             String name = topicName(topic);
@@ -178,7 +181,8 @@ final class VirtualCluster {
                 new ProduceResponseData.TopicProduceResponse()
                     .setName(topic.name()).setTopicId(topic.topicId());
             for (ProduceRequestData.PartitionProduceData partition : topic.partitionData()) {
-                RecordBatch batch = ((MemoryRecords) partition.records()).batches().iterator().next();
+                MemoryRecords records = (MemoryRecords) partition.records();
+                RecordBatch batch = records.batches().iterator().next();
                 batches.add(new Batch(
                     partition.index(), batch.countOrNull(), batch.sizeInBytes(),
                     batch.producerId(), batch.producerEpoch(), batch.baseSequence()));
@@ -186,12 +190,17 @@ final class VirtualCluster {
                     append(log(name, partition.index()), partition.index(), batch, verdict.error));
             }
             data.responses().add(answers);
+            answers.partitionResponses().stream()
+                .map(answer -> Errors.forCode(answer.errorCode()))
+                .filter(found -> found != Errors.NONE)
+                .forEach(errors::add);
         }
         boolean answered = request.acks() != 0;
         ByteBuffer response = answered ? serialized(header, new ProduceResponse(data)) : null;
         produces.add(new Produce(
             nanos, broker, number, frame, answered ? response.remaining() + 4 : 0,
-            header.apiVersion(), batches, verdict.error));
+            header.apiVersion(), batches,
+            errors.isEmpty() ? Errors.NONE : errors.get(0)));
         return new Answer(response, verdict.fate, verdict.serviceNanos);
     }
 
@@ -225,6 +234,9 @@ final class VirtualCluster {
         MetadataResponseData data = new MetadataResponseData()
             .setClusterId(CLUSTER_ID).setControllerId(1);
         for (int broker = 1; broker <= brokers; broker++) {
+            if (refusing.contains(broker)) {
+                continue;
+            }
             data.brokers().add(new MetadataResponseData.MetadataResponseBroker()
                 .setNodeId(broker).setHost("127.0.0.1").setPort(PORT_BASE + broker));
         }
@@ -241,10 +253,13 @@ final class VirtualCluster {
             new MetadataResponseData.MetadataResponseTopic().setName(name).setTopicId(id(name));
         int[] leaders = leadersByTopic.get(name);
         for (int partition = 0; partition < leaders.length; partition++) {
-            int leader = leaders[partition];
+            int replica = leaders[partition];
+            boolean led = !refusing.contains(replica);
             topic.partitions().add(new MetadataResponseData.MetadataResponsePartition()
-                .setPartitionIndex(partition).setLeaderId(leader).setLeaderEpoch(leaderEpoch)
-                .setReplicaNodes(List.of(leader)).setIsrNodes(List.of(leader)));
+                .setErrorCode(led ? Errors.NONE.code() : Errors.LEADER_NOT_AVAILABLE.code())
+                .setPartitionIndex(partition).setLeaderId(led ? replica : -1)
+                .setLeaderEpoch(led ? 1 : leaderEpoch)
+                .setReplicaNodes(List.of(replica)).setIsrNodes(List.of(replica)));
         }
         return topic;
     }

@@ -24,9 +24,15 @@ import org.apache.kafka.common.requests.ByteBufferChannel;
  * <p>Each broker has a link with a one-way delay and a bandwidth of its own in each direction. A
  * connection opens after a round trip. A request is written when its last byte is on the wire and
  * arrives one delay later; a broker works on one request of a connection at a time. Computing costs
- * no time. `poll` is where time passes: it goes on to the next event, or to its timeout.
+ * no time. `poll` is where time passes: it goes on to the next event, or to its timeout. Long
+ * sleeps end a millisecond late, as real timers do: the client looks for requests that are older
+ * than their timeout at the end of a sleep of that length, and would miss them by nothing.
  */
 final class VirtualNetwork implements Selectable {
+    /** The sleeps that end late, and by how much. */
+    private static final long LONG_SLEEP_NANOS = 500_000_000L;
+    private static final long LATE_NANOS = 1_000_000L;
+
     private final VirtualClock clock;
     private final Agenda agenda;
     private final VirtualCluster cluster;
@@ -100,7 +106,8 @@ final class VirtualNetwork implements Selectable {
         connected.clear();
         long now = clock.nanoseconds();
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(timeoutMs, 1_000_000_000L));
-        long deadline = now + timeoutNanos;
+        long late = timeoutNanos < LONG_SLEEP_NANOS ? 0 : LATE_NANOS;
+        long deadline = now + timeoutNanos + late;
         while (true) {
             while (agenda.runDue(clock.nanoseconds())) {
                 // Everything of this moment happens before the client looks.
