@@ -1,6 +1,5 @@
 package kdrill.conformance.exact;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -16,7 +15,6 @@ import org.apache.kafka.common.network.ChannelState;
 import org.apache.kafka.common.network.NetworkReceive;
 import org.apache.kafka.common.network.NetworkSend;
 import org.apache.kafka.common.network.Selectable;
-import org.apache.kafka.common.requests.ByteBufferChannel;
 
 /**
  * The sockets below the real NetworkClient, on virtual time.
@@ -159,14 +157,15 @@ final class VirtualNetwork implements Selectable {
     @Override
     public void send(NetworkSend send) {
         Connection connection = connections.get(send.destinationId());
-        ByteBuffer bytes = bytesOf(send);
-        long written = transmit(wireFreeForth, connection.broker, bytes.remaining());
+        WireChannel wire = new WireChannel(send);
+        long written = transmit(wireFreeForth, connection.broker, (int) send.size());
         agenda.at(written, () -> {
+            wire.finish();
             if (connection.open) {
                 newSends.add(send);
             }
         });
-        agenda.at(written + oneWay(connection), () -> arrive(connection, bytes));
+        agenda.at(written + oneWay(connection), () -> arrive(connection, wire.bytes()));
     }
 
     /** When the last byte of a message that is handed to the link now is on the wire. */
@@ -240,19 +239,6 @@ final class VirtualNetwork implements Selectable {
                 reset(connection);
             }
         }
-    }
-
-    private static ByteBuffer bytesOf(NetworkSend send) {
-        ByteBufferChannel channel = new ByteBufferChannel(send.size());
-        try {
-            while (!send.completed()) {
-                send.writeTo(channel);
-            }
-        } catch (IOException impossible) {
-            throw new IllegalStateException(impossible);
-        }
-        channel.close();
-        return channel.buffer();
     }
 
     @Override
