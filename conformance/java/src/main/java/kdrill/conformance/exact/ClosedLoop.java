@@ -31,13 +31,16 @@ final class ClosedLoop {
     private long failedAtLastSample;
     private long failed;
     private final int[] ackedSinceLastSample;
+    private boolean readsRatioFromStart;
 
     /** What it does, in words. */
     static Map<String, Object> inputs(long seed) {
         return Json.object(
             "load", "closed loop: a gap, then send() of " + VALUE_BYTES + " bytes, and again",
             "keys", "`rider-{n}`, n = 1 + below(" + KEYS + ") of SplitMix64 seed " + seed,
-            "samples", "at the end of each second since the load began");
+            "samples", "at the end of each second since the load began; bufferpool-wait-ratio "
+                + "only after the first wait, since the first read opens its first window (cases "
+                + "`…-read-from-start`: always)");
     }
 
     ClosedLoop(
@@ -50,6 +53,11 @@ final class ClosedLoop {
         this.metrics = metrics;
         this.start = virtual.clock.nanoseconds();
         this.ackedSinceLastSample = new int[partitions];
+    }
+
+    /** Somebody reads `bufferpool-wait-ratio` before anything ever waited. */
+    void readRatioFromStart() {
+        readsRatioFromStart = true;
     }
 
     /** Something that happens to the world at a second of the run. */
@@ -112,8 +120,11 @@ final class ClosedLoop {
     }
 
     private void sample() {
+        boolean waited = virtual.metric("bufferpool-wait-time-ns-total") > 0;
         for (String metric : metrics) {
-            double figure = virtual.metric(metric);
+            boolean isRead = waited || readsRatioFromStart
+                || !metric.equals("bufferpool-wait-ratio");
+            double figure = isRead ? virtual.metric(metric) : Double.NaN;
             note(metric, Double.isNaN(figure) ? null : figure);
         }
         note("sent", sent - sentAtLastSample);

@@ -20,10 +20,13 @@ public final class FullBuffer {
 
     public static void main(String[] args) throws Exception {
         Map<String, Object> cases = new TreeMap<>();
-        cases.put("exact-one-broker-8-mib", run(1, 8 << 20, 40));
-        cases.put("exact-one-broker-32-mib", run(1, 32 << 20, 75));
-        cases.put("exact-one-broker-64-mib", run(1, 64 << 20, 40));
-        cases.put("exact-three-brokers-32-mib", run(3, 32 << 20, 40));
+        cases.put("exact-one-broker-8-mib", loop(1, 8 << 20).run(40));
+        cases.put("exact-one-broker-32-mib", loop(1, 32 << 20).run(75));
+        cases.put("exact-one-broker-64-mib", loop(1, 64 << 20).run(40));
+        cases.put("exact-three-brokers-32-mib", loop(3, 32 << 20).run(40));
+        ClosedLoop watched = loop(1, 32 << 20);
+        watched.readRatioFromStart();
+        cases.put("exact-one-broker-32-mib-read-from-start", watched.run(75));
         Json.writeLine(Json.object("inputs", inputs(), "cases", cases));
     }
 
@@ -40,7 +43,7 @@ public final class FullBuffer {
         return inputs;
     }
 
-    private static Map<String, Object> run(int brokers, long bufferMemory, int seconds) {
+    private static ClosedLoop loop(int brokers, long bufferMemory) {
         VirtualCluster cluster = new VirtualCluster(brokers);
         cluster.topic(TOPIC, IntStream.range(0, PARTITIONS)
             .map(partition -> 1 + partition % brokers).toArray());
@@ -48,11 +51,10 @@ public final class FullBuffer {
             cluster, Map.of("buffer.memory", bufferMemory), RTT,
             TOTAL_BYTES_PER_SECOND / brokers, SEED);
         virtual.warmUp(TOPIC, SECOND, brokers);
-        ClosedLoop loop = new ClosedLoop(
+        return new ClosedLoop(
             virtual, TOPIC, PARTITIONS, GAP, SEED,
             "bufferpool-wait-ratio", "buffer-available-bytes", "waiting-threads",
             "record-send-rate", "record-queue-time-avg", "batch-size-avg",
             "records-per-request-avg", "requests-in-flight", "bufferpool-wait-time-ns-total");
-        return loop.run(seconds);
     }
 }
