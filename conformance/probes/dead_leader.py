@@ -50,6 +50,7 @@ def live_inputs():
         "death": f"broker 1 is killed at {DEATH_SECONDS} s",
         "start": "metadata is there; another producer of the same process has sent 20000 records",
         "clock": "seconds since the first send",
+        "samples": "at each full second, bufferpool-wait-ratio from the start",
         "seconds": SECONDS,
     }
 

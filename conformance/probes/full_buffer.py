@@ -29,10 +29,10 @@ FAULT_CONFIGS = {
 }
 # Name, buffer.memory, fault, seconds, repetitions.
 LIVE = [
-    ("live-8-mib", 8 * MIB, None, 15, 3),
-    ("live-32-mib-cut", 32 * MIB, "cut", 45, 3),
-    ("live-32-mib-refused", 32 * MIB, "refuse", 45, 3),
-    ("live-64-mib", 64 * MIB, None, 25, 3),
+    ("live-8-mib", 8 * MIB, None, 10, 3),
+    ("live-32-mib-cut", 32 * MIB, "cut", 40, 3),
+    ("live-32-mib-refused", 32 * MIB, "refuse", 40, 3),
+    ("live-64-mib", 64 * MIB, None, 20, 3),
 ]
 
 
@@ -64,6 +64,7 @@ def live_inputs():
         "fault": f"all links cut, or refusing, from {FAULT_AT_SECONDS} s on",
         "start": "metadata is there; another producer of the same process has sent 20000 records",
         "clock": "seconds since the first send",
+        "samples": "at each full second, bufferpool-wait-ratio from the start",
         "cases": {name: {"buffer.memory": memory, "seconds": s} for name, memory, _, s, _ in LIVE},
     }
 
