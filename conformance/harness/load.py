@@ -10,8 +10,8 @@ MAIN_CLASS = "kdrill.conformance.live.ProducerApp"
 def run(java, plan, deeds=(), clients="4.3.1"):
     """Runs a plan of ProducerApp to its end and returns its result.
 
-    `deeds` are (seconds since the first send, name, function): each is done at its time and
-    leaves a mark of its name in the result.
+    `deeds` are (seconds since the first send, name, function): each begins at its time and leaves
+    a mark of its name in the result when it is done.
     """
     with java.Program(MAIN_CLASS, plan, clients=clients) as app:
         await_event(app, "started")

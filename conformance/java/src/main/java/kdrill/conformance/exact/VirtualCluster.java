@@ -3,6 +3,7 @@ package kdrill.conformance.exact;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +87,7 @@ final class VirtualCluster {
     private final int[] produceCount;
     private Script script = arrival -> Verdict.ok(0);
     private int leaderEpoch = 1;
+    private boolean hints;
     final List<Produce> produces = new ArrayList<>();
     final Map<String, Integer> requestCounts = new TreeMap<>();
 
@@ -110,6 +112,13 @@ final class VirtualCluster {
 
     Log log(String topic, int partition) {
         return logsByTopic.get(topic)[partition];
+    }
+
+    /** Another broker leads all partitions of a topic; a response may or may not name it. */
+    void move(String topic, int leader, boolean hints) {
+        Arrays.fill(leadersByTopic.get(topic), leader);
+        leaderEpoch++;
+        this.hints = hints;
     }
 
     /** The broker refuses connections, and metadata names no leader for its partitions. */
@@ -186,14 +195,22 @@ final class VirtualCluster {
                 batches.add(new Batch(
                     partition.index(), batch.countOrNull(), batch.sizeInBytes(),
                     batch.producerId(), batch.producerEpoch(), batch.baseSequence()));
-                answers.partitionResponses().add(
-                    append(log(name, partition.index()), partition.index(), batch, verdict.error));
+                int leader = leadersByTopic.get(name)[partition.index()];
+                answers.partitionResponses().add(leader == broker
+                    ? append(log(name, partition.index()), partition.index(), batch, verdict.error)
+                    : notLeader(partition.index(), leader));
             }
             data.responses().add(answers);
             answers.partitionResponses().stream()
                 .map(answer -> Errors.forCode(answer.errorCode()))
                 .filter(found -> found != Errors.NONE)
                 .forEach(errors::add);
+        }
+        if (hints) {
+            for (int id = 1; id <= brokers; id++) {
+                data.nodeEndpoints().add(new ProduceResponseData.NodeEndpoint()
+                    .setNodeId(id).setHost("127.0.0.1").setPort(PORT_BASE + id));
+            }
         }
         boolean answered = request.acks() != 0;
         ByteBuffer response = answered ? serialized(header, new ProduceResponse(data)) : null;
@@ -202,6 +219,18 @@ final class VirtualCluster {
             header.apiVersion(), batches,
             errors.isEmpty() ? Errors.NONE : errors.get(0)));
         return new Answer(response, verdict.fate, verdict.serviceNanos);
+    }
+
+    private ProduceResponseData.PartitionProduceResponse notLeader(int partition, int leader) {
+        ProduceResponseData.PartitionProduceResponse answer =
+            new ProduceResponseData.PartitionProduceResponse()
+                .setIndex(partition).setBaseOffset(-1).setLogStartOffset(-1)
+                .setErrorCode(Errors.NOT_LEADER_OR_FOLLOWER.code());
+        if (hints) {
+            answer.setCurrentLeader(new ProduceResponseData.LeaderIdAndEpoch()
+                .setLeaderId(leader).setLeaderEpoch(leaderEpoch));
+        }
+        return answer;
     }
 
     private static ProduceResponseData.PartitionProduceResponse append(
@@ -258,7 +287,7 @@ final class VirtualCluster {
             topic.partitions().add(new MetadataResponseData.MetadataResponsePartition()
                 .setErrorCode(led ? Errors.NONE.code() : Errors.LEADER_NOT_AVAILABLE.code())
                 .setPartitionIndex(partition).setLeaderId(led ? replica : -1)
-                .setLeaderEpoch(led ? 1 : leaderEpoch)
+                .setLeaderEpoch(leaderEpoch)
                 .setReplicaNodes(List.of(replica)).setIsrNodes(List.of(replica)));
         }
         return topic;
