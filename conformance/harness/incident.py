@@ -47,30 +47,6 @@ def longest_silence_ms(result):
     return round(max((b - a for a, b in zip(times, times[1:])), default=0) * 1000, 1)
 
 
-def stored_values(cluster, topic, partitions=1):
-    """The values in each partition's log, in order, up to its high watermark."""
-    from confluent_kafka import Consumer, TopicPartition
-
-    consumer = Consumer({
-        "bootstrap.servers": cluster.direct_bootstrap,
-        "group.id": "audit",
-        "enable.auto.commit": False,
-        "log_level": 0,
-    })
-    ends = [
-        consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=20)[1]
-        for partition in range(partitions)
-    ]
-    consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
-    found = [[] for _ in range(partitions)]
-    while [len(values) for values in found] < ends:
-        message = consumer.poll(20)
-        assert message is not None and not message.error(), message and message.error()
-        found[message.partition()].append(message.value())
-    consumer.close()
-    return found
-
-
 def audit(result, values):
     """Compares what one load was told with what one partition holds."""
     numbers = [int(value) for value in values]

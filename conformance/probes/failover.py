@@ -7,9 +7,9 @@ follower has are many enough to count.
 
 import time
 
-from harness import logs
+from harness import contents, logs
 from harness.golden import timed
-from harness.incident import Load, Watch, audit, longest_silence_ms, stored_values
+from harness.incident import Load, Watch, audit, longest_silence_ms
 from harness.owners import CALLS_APP
 from harness.relay import FETCH
 
@@ -138,7 +138,7 @@ def leader_fails_once(ring, failure, victim, name):
     new_leader_ms = watch.first_after(failed, lambda leader, _: leader not in (victim, -1))
     producers = {}
     for setting, result in results.items():
-        (values,) = stored_values(cluster, f"{name}-{setting}")
+        values = contents.read(cluster, f"{name}-{setting}")
         producers[setting] = {
             **audit(result, values),
             "silence_ms": longest_silence_ms(result),
@@ -263,7 +263,7 @@ def unclean(ring, lab):
     cases = {}
     for topic, story in stories.items():
         watches[topic].close()
-        (values,) = stored_values(cluster, topic)
+        values = contents.read(cluster, topic)
         numbers = [int(value) for value in values]
         changed = watches[topic].changes
         cases[topic] = {
