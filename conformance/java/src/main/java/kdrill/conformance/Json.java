@@ -69,7 +69,7 @@ public final class Json {
     public static Map<String, Object> configs(JsonNode object) {
         Map<String, Object> configs = new TreeMap<>();
         if (object != null) {
-            object.fields().forEachRemaining(field -> {
+            object.properties().forEach(field -> {
                 JsonNode value = field.getValue();
                 configs.put(field.getKey(), value.isNull() ? null : value.asText());
             });

@@ -89,7 +89,6 @@ final class VirtualCluster {
     private int leaderEpoch = 1;
     private boolean hints;
     final List<Produce> produces = new ArrayList<>();
-    final Map<String, Integer> requestCounts = new TreeMap<>();
 
     VirtualCluster(int brokers) {
         this.brokers = brokers;
@@ -153,7 +152,6 @@ final class VirtualCluster {
         RequestHeader header = RequestHeader.parse(request);
         AbstractRequest parsed = AbstractRequest.parseRequest(
             header.apiKey(), header.apiVersion(), new ByteBufferAccessor(request)).request;
-        requestCounts.merge(header.apiKey().name(), 1, Integer::sum);
         if (parsed instanceof ProduceRequest produce) {
             return produce(broker, header, produce, frame, nanos);
         }
