@@ -19,17 +19,18 @@ METRICS = [
     "records-per-request-avg",
     "requests-in-flight",
 ]
-FAULT_CONFIGS = {
+SHORT = {
     "max.block.ms": 5000,
     "delivery.timeout.ms": 15000,
     "request.timeout.ms": 5000,
 }
-# Name, buffer.memory, fault, seconds, repetitions.
+# Name, configs, fault, seconds, repetitions.
 LIVE = [
-    ("8-mib", 8 * MIB, None, 10, 3),
-    ("32-mib-cut", 32 * MIB, "cut", 40, 3),
-    ("32-mib-refused", 32 * MIB, "refuse", 40, 3),
-    ("64-mib", 64 * MIB, None, 20, 3),
+    ("8-mib", {"buffer.memory": 8 * MIB}, None, 10, 3),
+    ("32-mib-cut", SHORT, "cut", 40, 3),
+    ("32-mib-cut-defaults", {}, "cut", 165, 1),
+    ("32-mib-refused", SHORT, "refuse", 40, 3),
+    ("64-mib", {"buffer.memory": 64 * MIB}, None, 20, 3),
 ]
 
 
@@ -40,9 +41,9 @@ def run(lab):
         cluster.create_topic(TOPIC, [[1 + p % 3] for p in range(PARTITIONS)])
         links = [f"client-{broker}" for broker in (1, 2, 3)]
         cluster.relay.bandwidth(links, BYTES_PER_SECOND)
-        for name, memory, fault, seconds, repetitions in LIVE:
+        for name, configs, fault, seconds, repetitions in LIVE:
             results = [
-                observe(lab, cluster, links, memory, fault, seconds) for _ in range(repetitions)
+                observe(lab, cluster, links, configs, fault, seconds) for _ in range(repetitions)
             ]
             cases[name] = load.summary(results, METRICS)
     lab.golden(inputs, cases)
@@ -54,17 +55,16 @@ def what_is_done():
         "keys": "`rider-{n}`, n = 1, 2, … 5000, 1, 2, …",
         "partitions": "12, partition p is led by broker 1 + p mod 3, replication factor 1",
         "links": f"loopback; {BYTES_PER_SECOND} bytes/s towards all brokers together",
-        "configs": "defaults but buffer.memory; where there is a fault also the following",
-        "fault_configs": FAULT_CONFIGS,
+        "configs": {name: configs for name, configs, *_ in LIVE},
         "fault": f"all links cut, or refusing, from {FAULT_AT_SECONDS} s on",
         "start": "metadata is there; another producer of the same process has sent 20000 records",
         "clock": "seconds since the first send",
         "samples": "at each full second, bufferpool-wait-ratio from the start",
-        "cases": {name: {"buffer.memory": memory, "seconds": s} for name, memory, _, s, _ in LIVE},
+        "seconds": {name: seconds for name, _, _, seconds, _ in LIVE},
     }
 
 
-def observe(lab, cluster, links, memory, fault, seconds):
+def observe(lab, cluster, links, configs, fault, seconds):
     plan = {
         "topic": TOPIC,
         "rate": 10000,
@@ -77,8 +77,7 @@ def observe(lab, cluster, links, memory, fault, seconds):
         "producer": {
             "bootstrap.servers": cluster.bootstrap,
             "client.id": "producer-1",
-            "buffer.memory": memory,
-            **(FAULT_CONFIGS if fault else {}),
+            **configs,
         },
     }
 
