@@ -82,11 +82,14 @@ class Cluster:
     `internal-N` when `relayed_replication` is set; CONTROLLER carries the metadata quorum.
     """
 
-    def __init__(self, config=None, features=(), defaults=False, relayed_replication=False):
+    def __init__(
+        self, config=None, features=(), defaults=False, relayed_replication=False, racks=False
+    ):
         timeouts = {} if defaults else SHORT_TIMEOUTS
         self.config = {**timeouts, **(config or {})}
         self.features = list(features)
         self.relayed_replication = relayed_replication
+        self.racks = racks
         self.processes = {}
         self.relay = None
         self.folder = None
@@ -162,6 +165,7 @@ class Cluster:
             **SMALL,
             "process.roles": "broker,controller",
             "node.id": broker,
+            **({"broker.rack": f"rack-{broker}"} if self.racks else {}),
             "controller.quorum.voters": ",".join(voters),
             "listeners": f"CLIENT://127.0.0.1:{port['client']},"
             f"DIRECT://127.0.0.1:{port['direct']},"
@@ -265,6 +269,10 @@ class Cluster:
 
         admin = AdminClient({"bootstrap.servers": self.direct_bootstrap, "log_level": 0})
         return admin.list_topics(topic, timeout=10).topics[topic].partitions[partition].leader
+
+    def active_controller(self):
+        _, text = self.tool("kafka-metadata-quorum.sh", "describe", "--status")
+        return int(re.search(r"LeaderId:\s+(\d+)", text)[1])
 
     def create_topic(self, name, assignment, config=None):
         """Creates a topic whose partitions live where the assignment says: a list of replica

@@ -1,5 +1,6 @@
 """Owners of transactional ids in the three dialects, and the record of what they were answered."""
 
+import re
 import sys
 import time
 
@@ -128,9 +129,22 @@ class Story:
         """The calls, both logs and the transaction log, free of times of day."""
         time.sleep(SETTLE_SECONDS)
         relative = logs.Relative()
+        states = [relative.state(state) for state in self.states()]
         return {
-            "calls": self.calls,
-            "states": [relative.state(state) for state in self.states()],
+            "calls": [relative_text(relative, call) for call in self.calls],
+            "states": states,
             "logs": {t: [relative.batch(batch) for batch in self.batches(t)] for t in "ab"},
             **more,
         }
+
+
+def relative_text(relative, call):
+    """Error texts name producer ids."""
+    if "error" not in call:
+        return call
+
+    def renumber(match):
+        return match[1] + str(relative.producer_id(int(match[2])))
+
+    text = re.sub(r"\b(producerId=|Id:)(\d+)", renumber, call["error"]["text"])
+    return {**call, "error": {**call["error"], "text": text}}

@@ -66,6 +66,13 @@ class LineProgram:
             raise EndedEarly(f"{self.name} ended with {self.process.wait()}")
         return json.loads(line)
 
+    def receive_event(self, name):
+        """The next document whose `event` has this name; others are passed over."""
+        while True:
+            document = self.receive()
+            if document["event"] == name:
+                return document
+
     def ask(self, request):
         self.send(request)
         return self.receive()

@@ -13,6 +13,9 @@ NAME = "rdkafka-queue"
 TIME_LIMIT_SECONDS = 400
 
 RUNS = 5
+# A run whose records all left at most so late counts as paced.
+LATE_MS = 2
+ATTEMPTS_MAX = 15
 NOT_LEADER = 6
 NOT_ENOUGH_REPLICAS = 19
 MSG_TIMED_OUT = -192
@@ -68,6 +71,7 @@ INPUTS = {
         "value_bytes": 100,
         "round_trip_ms": ROUND_TRIP_MS,
         "partition": "number mod partitions",
+        "late_ms_max": "how much later than due the latest record of the run was produced",
     },
     "idempotent-*, batches-of-*": {
         "records": 2_000,
@@ -79,7 +83,11 @@ INPUTS = {
         "max_in_flight": "largest msgs_inflight of any statistics",
     },
     "retry-*": {"errors": 3, "records": 1, "times_ms": "between arrivals of the produce requests"},
-    "expiry-*": {"message.timeout.ms": 3_000, "records": 10, "sent": "at once"},
+    "expiry-*": {
+        "message.timeout.ms": 2_500,
+        "records": 10,
+        "sent": "at once, 300 ms after the client started or its broker went down",
+    },
 }
 
 
@@ -177,36 +185,48 @@ def batch_by_limit(config, value_bytes):
 
 
 def linger(linger_ms, partitions):
+    """Batches of records at a steady rate. The runs in which this program kept its own pace best
+    count; on a busy machine others say more about the machine than about the client."""
+    attempts = []
+    while len(attempts) < ATTEMPTS_MAX and paced(attempts) < RUNS:
+        attempts.append(linger_once(linger_ms, partitions))
+    attempts.sort(key=lambda run: run["late_ms_max"])
+    figures = {name: timed([run[name] for run in attempts[:RUNS]]) for name in attempts[0]}
+    return {"partitions": partitions, "linger.ms": linger_ms, **figures}
+
+
+def paced(attempts):
+    return sum(run["late_ms_max"] <= LATE_MS for run in attempts)
+
+
+def linger_once(linger_ms, partitions):
     inputs = INPUTS["linger-*"]
     value = b"v" * inputs["value_bytes"]
-    requests, latency_ms, full_latency_ms = [], [], []
-    for _ in range(RUNS):
-        sent, took_ms = {}, []
+    sent, took_ms, late_ms = {}, [], []
 
-        def delivered(number, code, _):
-            assert code == 0
-            took_ms.append((time.monotonic() - sent[number]) * 1000)
+    def delivered(number, code, _):
+        assert code == 0
+        took_ms.append((time.monotonic() - sent[number]) * 1000)
 
-        with connected({"linger.ms": linger_ms}, delivered, partitions) as client:
-            client.mock().set_round_trip_ms(1, ROUND_TRIP_MS)
-            client.mock().start_tracking()
-            began = time.monotonic()
-            for i in range(inputs["records"]):
-                while time.monotonic() < began + i / inputs["records_per_second"]:
-                    client.poll(0)
-                sent[i] = time.monotonic()
-                assert client.produce("events", value, number=i, partition=i % partitions) == 0
-            while len(took_ms) < inputs["records"]:
-                client.poll(1)
-            requests.append(len(client.mock().request_times_us(PRODUCE)))
-        latency_ms.append(round(sum(took_ms) / len(took_ms), 3))
-        full_latency_ms.append(round(max(took_ms), 3))
+    with connected({"linger.ms": linger_ms}, delivered, partitions) as client:
+        client.mock().set_round_trip_ms(1, ROUND_TRIP_MS)
+        client.mock().start_tracking()
+        began = time.monotonic()
+        for i in range(inputs["records"]):
+            due = began + i / inputs["records_per_second"]
+            while time.monotonic() < due:
+                client.poll(0)
+            sent[i] = time.monotonic()
+            late_ms.append((sent[i] - due) * 1000)
+            assert client.produce("events", value, number=i, partition=i % partitions) == 0
+        while len(took_ms) < inputs["records"]:
+            client.poll(1)
+        requests = len(client.mock().request_times_us(PRODUCE))
     return {
-        "partitions": partitions,
-        "linger.ms": linger_ms,
-        "requests": timed(requests),
-        "latency_ms_mean": timed(latency_ms),
-        "latency_ms_max": timed(full_latency_ms),
+        "requests": requests,
+        "latency_ms_mean": round(sum(took_ms) / len(took_ms), 3),
+        "latency_ms_max": round(max(took_ms), 3),
+        "late_ms_max": round(max(late_ms), 3),
     }
 
 
@@ -290,6 +310,8 @@ def expiry(when):
                 client.mock().set_down(1)
             if when == "in-flight":
                 client.mock().set_round_trip_ms(1, 60_000)
+            # Away from the full second after the start, when the client looks for timeouts anyway.
+            time.sleep(0.3)
             began[0] = time.monotonic()
             for _ in range(INPUTS["expiry-*"]["records"]):
                 client.produce("events", b"v", partition=-1 if when == "never-up" else 0)

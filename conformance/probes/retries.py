@@ -1,9 +1,9 @@
-"""What is sent again, when, in which order and under which sequences."""
+"""What is sent again, when, in which order and under which sequences, on virtual time."""
 
 NAME = "retries"
-TIME_LIMIT_SECONDS = 300
+TIME_LIMIT_SECONDS = 120
 
 
 def run(lab):
-    exact = lab.java.run("kdrill.conformance.exact.Retries")
-    lab.golden({"exact": exact["inputs"]}, exact["cases"])
+    result = lab.java.run("kdrill.conformance.exact.Retries")
+    lab.golden({"exact": result["inputs"]}, result["cases"])

@@ -11,8 +11,8 @@ import java.util.List;
 /**
  * Makes the sample of 20,000 click events that ships with kdrill.
  *
- * <p>Argument: the file to write, `scenarios/samples/clicks.ndjson`. Run it again only to change the
- * sample: every compressed size in the goldens depends on it.
+ * <p>Argument: the file to write, `scenarios/samples/clicks.ndjson`. Run it again only to change
+ * the sample: every compressed size in the goldens depends on it.
  */
 public final class Clicks {
     static final int COUNT = 20_000;

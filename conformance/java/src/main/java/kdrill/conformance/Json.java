@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** JSON on standard input, JSON lines on standard output: how the Python driver talks to a program. */
+/** JSON in on standard input, JSON lines out on standard output. */
 public final class Json {
     private static final ObjectMapper MAPPER = new ObjectMapper()
         .configure(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS, true);
@@ -69,7 +69,7 @@ public final class Json {
     public static Map<String, Object> configs(JsonNode object) {
         Map<String, Object> configs = new TreeMap<>();
         if (object != null) {
-            object.fields().forEachRemaining(field -> {
+            object.properties().forEach(field -> {
                 JsonNode value = field.getValue();
                 configs.put(field.getKey(), value.isNull() ? null : value.asText());
             });

@@ -14,8 +14,8 @@ import org.apache.kafka.common.utils.Time;
  * The application's threads, in lock-step with the sender's: only one of them all runs at a time.
  *
  * <p>A call first runs on the driving thread. When Kafka would block it there, because memory or
- * metadata is short, nothing has been done yet: the call is made again on a thread of its own, which
- * may block, and gets a chance to go on after each pass of the sender. A thread that waits for
+ * metadata is short, nothing has been done yet: the call is made again on a thread of its own, and
+ * that may block and gets a chance to go on after each pass of the sender. A thread that waits for
  * memory does so in real time, so `max.block.ms` never ends here; one that waits for metadata does
  * so on the virtual clock.
  */

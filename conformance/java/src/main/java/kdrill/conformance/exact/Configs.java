@@ -19,7 +19,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator;
 import org.apache.kafka.common.config.types.Password;
 
-/** What `new KafkaProducer` makes of a configuration: effective values, warnings, or its refusal. */
+/** What `new KafkaProducer` makes of a configuration: values, warnings, or its refusal. */
 public final class Configs {
     /** Log lines of the classes that judge a configuration. */
     private static final Pattern LOG_LINE = Pattern.compile(

@@ -14,7 +14,6 @@ final class Log {
     private static final int REMEMBERED = 5;
 
     private final List<String> values = new ArrayList<>();
-    private final List<Batch> batches = new ArrayList<>();
     private final Map<Long, Producer> producers = new HashMap<>();
     private boolean keepsValues;
     private long end;
@@ -40,7 +39,8 @@ final class Log {
         }
         Producer producer = producers.computeIfAbsent(batch.producerId(), id -> new Producer());
         for (Batch known : producer.last) {
-            if (known.epoch == batch.producerEpoch() && known.baseSequence == batch.baseSequence()) {
+            if (known.epoch == batch.producerEpoch()
+                    && known.baseSequence == batch.baseSequence()) {
                 return known.baseOffset;
             }
         }
@@ -62,7 +62,6 @@ final class Log {
     private Batch write(RecordBatch batch) {
         Batch written = new Batch(
             end, batch.countOrNull(), batch.producerEpoch(), batch.baseSequence());
-        batches.add(written);
         end += batch.countOrNull();
         if (keepsValues) {
             for (Record record : batch) {
@@ -70,14 +69,6 @@ final class Log {
             }
         }
         return written;
-    }
-
-    long endOffset() {
-        return end;
-    }
-
-    List<Batch> batches() {
-        return batches;
     }
 
     /** The values in order of offset, if they were asked for. */

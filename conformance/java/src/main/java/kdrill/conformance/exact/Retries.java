@@ -33,6 +33,8 @@ public final class Retries {
         }
         cases.putAll(expiries());
         cases.putAll(finalFailures());
+        cases.put("exact-moved-leader-named", moved(true));
+        cases.put("exact-moved-leader-unnamed", moved(false));
         cases.put("exact-split", split());
         cases.put("exact-backoff", backoff());
         Json.writeLine(Json.object("inputs", inputs(), "cases", cases));
@@ -60,6 +62,10 @@ public final class Retries {
                     + "delivery.timeout.ms 3000; 5 more records from 6000 ms on, one every 10 ms",
                 "invalid", "request 3 is refused with INVALID_RECORD, which is not retried",
                 "retries-1", "every request is refused with NOT_ENOUGH_REPLICAS; retries 1",
+                "moved-leader", "2 brokers; at 105 ms broker 2 becomes the leader, and broker 1 "
+                    + "refuses with NOT_LEADER_OR_FOLLOWER, naming the new leader or not; rows of "
+                    + "requests have the broker as well; idempotent, in flight 5; metadata knows "
+                    + "at once",
                 "split", "batches above 5000 bytes are refused with MESSAGE_TOO_LARGE; 12 records "
                     + "of 1024 bytes at 0 ms, linger.ms 5",
                 "backoff", "one record, every request is refused with NOT_ENOUGH_REPLICAS, retry "
@@ -169,6 +175,15 @@ public final class Retries {
         return cases;
     }
 
+    private static Map<String, Object> moved(boolean named) {
+        Story story = new Story(
+            new Setting("all", true, 5).configs(), arrival -> Verdict.ok(SERVICE), 2);
+        story.virtual.agenda.at(story.start + 105 * MILLISECOND,
+            () -> story.virtual.cluster.move(TOPIC, 2, named));
+        story.load(0, RECORDS, 0);
+        return story.end(10 * SECOND);
+    }
+
     private static Map<String, Object> split() {
         Map<String, Object> configs = new Setting("all", true, 5).configs();
         configs.put("linger.ms", 5);
@@ -215,15 +230,21 @@ public final class Retries {
     /** One producer, one partition, one script. */
     private static final class Story {
         private final VirtualProducer virtual;
+        private final int brokers;
         private final long start;
         private final Map<Integer, List<Object>> outcomes = new TreeMap<>();
 
         Story(Map<String, Object> configs, VirtualCluster.Script script) {
-            VirtualCluster cluster = new VirtualCluster(1);
+            this(configs, script, 1);
+        }
+
+        Story(Map<String, Object> configs, VirtualCluster.Script script, int brokers) {
+            this.brokers = brokers;
+            VirtualCluster cluster = new VirtualCluster(brokers);
             cluster.topic(TOPIC, 1);
             cluster.log(TOPIC, 0).keepValues();
             virtual = new VirtualProducer(cluster, configs, RTT, 0, 1);
-            virtual.warmUp(TOPIC, SECOND, 1);
+            virtual.warmUp(TOPIC, SECOND, brokers);
             start = virtual.clock.nanoseconds();
             if (script != null) {
                 script(script);
@@ -256,9 +277,13 @@ public final class Retries {
             List<Object> requests = new ArrayList<>();
             for (VirtualCluster.Produce produce : virtual.cluster.produces) {
                 VirtualCluster.Batch batch = produce.batches().get(0);
-                requests.add(List.of(
+                List<Object> row = new ArrayList<>(List.of(
                     milliseconds(produce.nanos()), batch.records(), batch.epoch(),
                     batch.baseSequence(), produce.error().name()));
+                if (brokers > 1) {
+                    row.add(produce.broker());
+                }
+                requests.add(row);
             }
             Map<String, Object> metrics = new TreeMap<>();
             for (String name : List.of("record-send-total", "record-retry-total",

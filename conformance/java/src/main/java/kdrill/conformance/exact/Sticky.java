@@ -237,7 +237,8 @@ public final class Sticky {
             byBroker[partition % BROKERS] += records[partition];
         }
         int all = IntStream.of(records).sum();
-        double[] shares = IntStream.of(byBroker).mapToDouble(count -> (double) count / all).toArray();
+        double[] shares = IntStream.of(byBroker)
+            .mapToDouble(count -> (double) count / all).toArray();
         double[] latencies = IntStream.range(0, BROKERS)
             .mapToDouble(broker -> latencySum[broker] / byBroker[broker]).toArray();
         return Json.object(

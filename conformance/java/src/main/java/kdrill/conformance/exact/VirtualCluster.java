@@ -3,6 +3,7 @@ package kdrill.conformance.exact;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +51,7 @@ final class VirtualCluster {
      */
     enum Fate { SENT, SWALLOWED, RESET_BEFORE, RESET_AFTER }
 
-    /** Error for every partition of a request, what becomes of the response, and how long it takes. */
+    /** Error for all partitions of a request, what becomes of the response, and the time taken. */
     record Verdict(Errors error, Fate fate, long serviceNanos) {
         static Verdict ok(long serviceNanos) {
             return new Verdict(Errors.NONE, Fate.SENT, serviceNanos);
@@ -73,7 +74,7 @@ final class VirtualCluster {
         int partition, int records, int bytes, long producerId, int epoch, int baseSequence) {
     }
 
-    /** One Produce request, as its bytes say. */
+    /** One Produce request, as its bytes say, and the first error that it met. */
     record Produce(
         long nanos, int broker, int number, int bytes, int responseBytes, int version,
         List<Batch> batches, Errors error) {
@@ -86,8 +87,8 @@ final class VirtualCluster {
     private final int[] produceCount;
     private Script script = arrival -> Verdict.ok(0);
     private int leaderEpoch = 1;
+    private boolean hints;
     final List<Produce> produces = new ArrayList<>();
-    final Map<String, Integer> requestCounts = new TreeMap<>();
 
     VirtualCluster(int brokers) {
         this.brokers = brokers;
@@ -112,8 +113,17 @@ final class VirtualCluster {
         return logsByTopic.get(topic)[partition];
     }
 
-    void refuse(int broker) {
+    /** Another broker leads all partitions of a topic; a response may or may not name it. */
+    void move(String topic, int leader, boolean hints) {
+        Arrays.fill(leadersByTopic.get(topic), leader);
+        leaderEpoch++;
+        this.hints = hints;
+    }
+
+    /** The broker refuses connections, and metadata names no leader for its partitions. */
+    void kill(int broker) {
         refusing.add(broker);
+        leaderEpoch++;
     }
 
     boolean refuses(int broker) {
@@ -142,7 +152,6 @@ final class VirtualCluster {
         RequestHeader header = RequestHeader.parse(request);
         AbstractRequest parsed = AbstractRequest.parseRequest(
             header.apiKey(), header.apiVersion(), new ByteBufferAccessor(request)).request;
-        requestCounts.merge(header.apiKey().name(), 1, Integer::sum);
         if (parsed instanceof ProduceRequest produce) {
             return produce(broker, header, produce, frame, nanos);
         }
@@ -171,6 +180,7 @@ final class VirtualCluster {
             return new Answer(null, verdict.fate, verdict.serviceNanos);
         }
         List<Batch> batches = new ArrayList<>();
+        List<Errors> errors = new ArrayList<>();
         ProduceResponseData data = new ProduceResponseData();
         for (ProduceRequestData.TopicProduceData topic : request.data().topicData()) {
             String name = topicName(topic);
@@ -178,21 +188,47 @@ final class VirtualCluster {
                 new ProduceResponseData.TopicProduceResponse()
                     .setName(topic.name()).setTopicId(topic.topicId());
             for (ProduceRequestData.PartitionProduceData partition : topic.partitionData()) {
-                RecordBatch batch = ((MemoryRecords) partition.records()).batches().iterator().next();
+                MemoryRecords records = (MemoryRecords) partition.records();
+                RecordBatch batch = records.batches().iterator().next();
                 batches.add(new Batch(
                     partition.index(), batch.countOrNull(), batch.sizeInBytes(),
                     batch.producerId(), batch.producerEpoch(), batch.baseSequence()));
-                answers.partitionResponses().add(
-                    append(log(name, partition.index()), partition.index(), batch, verdict.error));
+                int leader = leadersByTopic.get(name)[partition.index()];
+                answers.partitionResponses().add(leader == broker
+                    ? append(log(name, partition.index()), partition.index(), batch, verdict.error)
+                    : notLeader(partition.index(), leader));
             }
             data.responses().add(answers);
+            answers.partitionResponses().stream()
+                .map(answer -> Errors.forCode(answer.errorCode()))
+                .filter(found -> found != Errors.NONE)
+                .forEach(errors::add);
+        }
+        if (hints) {
+            for (int id = 1; id <= brokers; id++) {
+                data.nodeEndpoints().add(new ProduceResponseData.NodeEndpoint()
+                    .setNodeId(id).setHost("127.0.0.1").setPort(PORT_BASE + id));
+            }
         }
         boolean answered = request.acks() != 0;
         ByteBuffer response = answered ? serialized(header, new ProduceResponse(data)) : null;
         produces.add(new Produce(
             nanos, broker, number, frame, answered ? response.remaining() + 4 : 0,
-            header.apiVersion(), batches, verdict.error));
+            header.apiVersion(), batches,
+            errors.isEmpty() ? Errors.NONE : errors.get(0)));
         return new Answer(response, verdict.fate, verdict.serviceNanos);
+    }
+
+    private ProduceResponseData.PartitionProduceResponse notLeader(int partition, int leader) {
+        ProduceResponseData.PartitionProduceResponse answer =
+            new ProduceResponseData.PartitionProduceResponse()
+                .setIndex(partition).setBaseOffset(-1).setLogStartOffset(-1)
+                .setErrorCode(Errors.NOT_LEADER_OR_FOLLOWER.code());
+        if (hints) {
+            answer.setCurrentLeader(new ProduceResponseData.LeaderIdAndEpoch()
+                .setLeaderId(leader).setLeaderEpoch(leaderEpoch));
+        }
+        return answer;
     }
 
     private static ProduceResponseData.PartitionProduceResponse append(
@@ -225,6 +261,9 @@ final class VirtualCluster {
         MetadataResponseData data = new MetadataResponseData()
             .setClusterId(CLUSTER_ID).setControllerId(1);
         for (int broker = 1; broker <= brokers; broker++) {
+            if (refusing.contains(broker)) {
+                continue;
+            }
             data.brokers().add(new MetadataResponseData.MetadataResponseBroker()
                 .setNodeId(broker).setHost("127.0.0.1").setPort(PORT_BASE + broker));
         }
@@ -241,10 +280,13 @@ final class VirtualCluster {
             new MetadataResponseData.MetadataResponseTopic().setName(name).setTopicId(id(name));
         int[] leaders = leadersByTopic.get(name);
         for (int partition = 0; partition < leaders.length; partition++) {
-            int leader = leaders[partition];
+            int replica = leaders[partition];
+            boolean led = !refusing.contains(replica);
             topic.partitions().add(new MetadataResponseData.MetadataResponsePartition()
-                .setPartitionIndex(partition).setLeaderId(leader).setLeaderEpoch(leaderEpoch)
-                .setReplicaNodes(List.of(leader)).setIsrNodes(List.of(leader)));
+                .setErrorCode(led ? Errors.NONE.code() : Errors.LEADER_NOT_AVAILABLE.code())
+                .setPartitionIndex(partition).setLeaderId(led ? replica : -1)
+                .setLeaderEpoch(leaderEpoch)
+                .setReplicaNodes(List.of(replica)).setIsrNodes(List.of(replica)));
         }
         return topic;
     }

@@ -1,6 +1,5 @@
 package kdrill.conformance.exact;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -16,7 +15,6 @@ import org.apache.kafka.common.network.ChannelState;
 import org.apache.kafka.common.network.NetworkReceive;
 import org.apache.kafka.common.network.NetworkSend;
 import org.apache.kafka.common.network.Selectable;
-import org.apache.kafka.common.requests.ByteBufferChannel;
 
 /**
  * The sockets below the real NetworkClient, on virtual time.
@@ -24,9 +22,15 @@ import org.apache.kafka.common.requests.ByteBufferChannel;
  * <p>Each broker has a link with a one-way delay and a bandwidth of its own in each direction. A
  * connection opens after a round trip. A request is written when its last byte is on the wire and
  * arrives one delay later; a broker works on one request of a connection at a time. Computing costs
- * no time. `poll` is where time passes: it goes on to the next event, or to its timeout.
+ * no time. `poll` is where time passes: it goes on to the next event, or to its timeout. Long
+ * sleeps end a millisecond late, as real timers do: the client looks for requests that are older
+ * than their timeout at the end of a sleep of that length, and would miss them by nothing.
  */
 final class VirtualNetwork implements Selectable {
+    /** The sleeps that end late, and by how much. */
+    private static final long LONG_SLEEP_NANOS = 500_000_000L;
+    private static final long LATE_NANOS = 1_000_000L;
+
     private final VirtualClock clock;
     private final Agenda agenda;
     private final VirtualCluster cluster;
@@ -100,7 +104,8 @@ final class VirtualNetwork implements Selectable {
         connected.clear();
         long now = clock.nanoseconds();
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(timeoutMs, 1_000_000_000L));
-        long deadline = now + timeoutNanos;
+        long late = timeoutNanos < LONG_SLEEP_NANOS ? 0 : LATE_NANOS;
+        long deadline = now + timeoutNanos + late;
         while (true) {
             while (agenda.runDue(clock.nanoseconds())) {
                 // Everything of this moment happens before the client looks.
@@ -152,14 +157,15 @@ final class VirtualNetwork implements Selectable {
     @Override
     public void send(NetworkSend send) {
         Connection connection = connections.get(send.destinationId());
-        ByteBuffer bytes = bytesOf(send);
-        long written = transmit(wireFreeForth, connection.broker, bytes.remaining());
+        WireChannel wire = new WireChannel(send);
+        long written = transmit(wireFreeForth, connection.broker, (int) send.size());
         agenda.at(written, () -> {
+            wire.finish();
             if (connection.open) {
                 newSends.add(send);
             }
         });
-        agenda.at(written + oneWay(connection), () -> arrive(connection, bytes));
+        agenda.at(written + oneWay(connection), () -> arrive(connection, wire.bytes()));
     }
 
     /** When the last byte of a message that is handed to the link now is on the wire. */
@@ -233,19 +239,6 @@ final class VirtualNetwork implements Selectable {
                 reset(connection);
             }
         }
-    }
-
-    private static ByteBuffer bytesOf(NetworkSend send) {
-        ByteBufferChannel channel = new ByteBufferChannel(send.size());
-        try {
-            while (!send.completed()) {
-                send.writeTo(channel);
-            }
-        } catch (IOException impossible) {
-            throw new IllegalStateException(impossible);
-        }
-        channel.close();
-        return channel.buffer();
     }
 
     @Override

@@ -16,7 +16,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Partitioner;
 import org.apache.kafka.clients.producer.ProducerAccess;
 import org.apache.kafka.clients.producer.ProducerConfig;
-import org.apache.kafka.clients.producer.internals.BufferPool;
 import org.apache.kafka.clients.producer.internals.ProducerMetadata;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator;
 import org.apache.kafka.clients.producer.internals.Sender;
@@ -29,6 +28,7 @@ import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.metrics.Sensor;
 import org.apache.kafka.common.utils.LogContext;
 
 /**
@@ -41,6 +41,7 @@ import org.apache.kafka.common.utils.LogContext;
  */
 final class VirtualProducer {
     static final String CLIENT_ID = "producer-1";
+    private static final LogContext LOG = new LogContext();
     /** So often the sender may loop without anything happening before time goes on. */
     private static final int IDLE_PASSES_MAX = 100;
 
@@ -48,66 +49,97 @@ final class VirtualProducer {
     final Agenda agenda = new Agenda();
     final VirtualCluster cluster;
     final VirtualNetwork network;
-    final Metrics metrics;
-    final BufferPool pool;
-    final RecordAccumulator accumulator;
-    final ProducerMetadata metadata;
-    final TransactionManager transactionManager;
     final KafkaProducer<byte[], byte[]> producer;
-    final int batchSize;
+    private final Metrics metrics;
+    private final ProducerMetadata metadata;
     private final NetworkClient client;
     private final Sender sender;
     private final Application application = new Application(clock, agenda);
 
+    /** A bandwidth of 0 is without limit; the seed is for Kafka's random draws. */
     VirtualProducer(
             VirtualCluster cluster, Map<String, Object> configs, long rttNanos,
             double bytesPerSecond, long seed) {
         this.cluster = cluster;
         clock.waitVia(application);
-        this.network = new VirtualNetwork(clock, agenda, cluster, rttNanos, bytesPerSecond);
+        network = new VirtualNetwork(clock, agenda, cluster, rttNanos, bytesPerSecond);
         ProducerConfig config = new ProducerConfig(completed(cluster, configs));
-        LogContext log = new LogContext();
-        this.metrics = new Metrics(
-            new MetricConfig()
-                .samples(config.getInt(ProducerConfig.METRICS_NUM_SAMPLES_CONFIG))
-                .timeWindow(config.getLong(ProducerConfig.METRICS_SAMPLE_WINDOW_MS_CONFIG),
-                    TimeUnit.MILLISECONDS)
-                .tags(Map.of("client-id", CLIENT_ID)),
-            List.of(), clock);
-        long backoffMs = config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG);
-        long backoffMaxMs = config.getLong(ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG);
+        metrics = metrics(config);
+        metadata = metadata(config);
         ApiVersions apiVersions = new ApiVersions();
-        this.transactionManager = config.getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG)
-            ? new TransactionManager(
-                log, config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG),
-                config.getInt(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), backoffMs, apiVersions,
-                false)
-            : null;
-        this.metadata = new ProducerMetadata(
-            backoffMs, backoffMaxMs, config.getLong(ProducerConfig.METADATA_MAX_AGE_CONFIG),
-            config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG), log,
-            new ClusterResourceListeners(), clock);
-        metadata.bootstrap(ClientUtils.parseAndValidateAddresses(config));
-        this.batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
-        this.pool = application.pool(
-            config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, metrics, clock);
+        TransactionManager transactionManager = transactionManager(config, apiVersions);
         Partitioner partitioner = config.getConfiguredInstance(
             ProducerConfig.PARTITIONER_CLASS_CONFIG, Partitioner.class);
-        boolean adaptive = partitioner == null && config.getBoolean(
+        RecordAccumulator accumulator =
+            accumulator(config, transactionManager, partitioner == null, new SplitMix64(seed));
+        SenderMetricsRegistry registry = new SenderMetricsRegistry(metrics);
+        client = networkClient(config, apiVersions, Sender.throttleTimeSensor(registry));
+        seedLeastLoadedNode(client, seed);
+        sender = sender(config, accumulator, transactionManager, registry);
+        producer = ProducerAccess.assemble(
+            config, metrics, metadata, accumulator, transactionManager, sender, partitioner, clock);
+    }
+
+    // === The parts, put together as KafkaProducer's constructor does it
+
+    private Metrics metrics(ProducerConfig config) {
+        MetricConfig metricConfig = new MetricConfig()
+            .samples(config.getInt(ProducerConfig.METRICS_NUM_SAMPLES_CONFIG))
+            .timeWindow(
+                config.getLong(ProducerConfig.METRICS_SAMPLE_WINDOW_MS_CONFIG),
+                TimeUnit.MILLISECONDS)
+            .tags(Map.of("client-id", CLIENT_ID));
+        return new Metrics(metricConfig, List.of(), clock);
+    }
+
+    private ProducerMetadata metadata(ProducerConfig config) {
+        ProducerMetadata metadata = new ProducerMetadata(
+            config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG),
+            config.getLong(ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG),
+            config.getLong(ProducerConfig.METADATA_MAX_AGE_CONFIG),
+            config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG),
+            LOG, new ClusterResourceListeners(), clock);
+        metadata.bootstrap(ClientUtils.parseAndValidateAddresses(config));
+        return metadata;
+    }
+
+    private static TransactionManager transactionManager(
+            ProducerConfig config, ApiVersions apiVersions) {
+        if (!config.getBoolean(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG)) {
+            return null;
+        }
+        return new TransactionManager(
+            LOG, config.getString(ProducerConfig.TRANSACTIONAL_ID_CONFIG),
+            config.getInt(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG),
+            config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG), apiVersions, false);
+    }
+
+    private RecordAccumulator accumulator(
+            ProducerConfig config, TransactionManager transactionManager, boolean builtIn,
+            SplitMix64 draws) {
+        int batchSize = Math.max(1, config.getInt(ProducerConfig.BATCH_SIZE_CONFIG));
+        boolean adaptive = builtIn && config.getBoolean(
             ProducerConfig.PARTITIONER_ADAPTIVE_PARTITIONING_ENABLE_CONFIG);
-        SplitMix64 draws = new SplitMix64(seed);
-        this.accumulator = SenderAccess.seededAccumulator(
-            batchSize,
-            Compression.of(config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG)).build(),
-            (int) Math.min(config.getLong(ProducerConfig.LINGER_MS_CONFIG), Integer.MAX_VALUE),
-            backoffMs, backoffMaxMs, config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG),
+        long lingerMs = config.getLong(ProducerConfig.LINGER_MS_CONFIG);
+        String codec = config.getString(ProducerConfig.COMPRESSION_TYPE_CONFIG);
+        return SenderAccess.seededAccumulator(
+            batchSize, Compression.of(codec).build(), (int) Math.min(lingerMs, Integer.MAX_VALUE),
+            config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG),
+            config.getLong(ProducerConfig.RETRY_BACKOFF_MAX_MS_CONFIG),
+            config.getInt(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG),
             new RecordAccumulator.PartitionerConfig(adaptive, config.getLong(
                 ProducerConfig.PARTITIONER_AVAILABILITY_TIMEOUT_MS_CONFIG)),
-            metrics, clock, transactionManager, pool, () -> (int) (draws.next() >>> 32));
-        int inFlight = config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION);
-        SenderMetricsRegistry registry = new SenderMetricsRegistry(metrics);
-        this.client = new NetworkClient(
-            network, metadata, CLIENT_ID, inFlight,
+            metrics, clock, transactionManager,
+            application.pool(
+                config.getLong(ProducerConfig.BUFFER_MEMORY_CONFIG), batchSize, metrics, clock),
+            () -> (int) (draws.next() >>> 32));
+    }
+
+    private NetworkClient networkClient(
+            ProducerConfig config, ApiVersions apiVersions, Sensor throttleTime) {
+        return new NetworkClient(
+            network, metadata, CLIENT_ID,
+            config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION),
             config.getLong(ProducerConfig.RECONNECT_BACKOFF_MS_CONFIG),
             config.getLong(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG),
             config.getInt(ProducerConfig.SEND_BUFFER_CONFIG),
@@ -115,20 +147,23 @@ final class VirtualProducer {
             config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG),
             config.getLong(ProducerConfig.SOCKET_CONNECTION_SETUP_TIMEOUT_MS_CONFIG),
             config.getLong(ProducerConfig.SOCKET_CONNECTION_SETUP_TIMEOUT_MAX_MS_CONFIG),
-            clock, true, apiVersions, Sender.throttleTimeSensor(registry), log,
+            clock, true, apiVersions, throttleTime, LOG,
             MetadataRecoveryStrategy.forName(
-                config.getString(
-                    CommonClientConfigs.METADATA_RECOVERY_STRATEGY_CONFIG)));
-        seedLeastLoadedNode(client, seed);
-        this.sender = new Sender(
-            log, client, metadata, accumulator, inFlight == 1,
+                config.getString(CommonClientConfigs.METADATA_RECOVERY_STRATEGY_CONFIG)));
+    }
+
+    private Sender sender(
+            ProducerConfig config, RecordAccumulator accumulator,
+            TransactionManager transactionManager, SenderMetricsRegistry registry) {
+        boolean keepsOrder =
+            config.getInt(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION) == 1;
+        return new Sender(
+            LOG, client, metadata, accumulator, keepsOrder,
             config.getInt(ProducerConfig.MAX_REQUEST_SIZE_CONFIG),
             Short.parseShort(config.getString(ProducerConfig.ACKS_CONFIG)),
             config.getInt(ProducerConfig.RETRIES_CONFIG), registry, clock,
-            config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG), backoffMs,
-            transactionManager);
-        this.producer = ProducerAccess.assemble(
-            config, metrics, metadata, accumulator, transactionManager, sender, partitioner, clock);
+            config.getInt(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG),
+            config.getLong(ProducerConfig.RETRY_BACKOFF_MS_CONFIG), transactionManager);
     }
 
     private static Map<String, Object> completed(
@@ -142,6 +177,7 @@ final class VirtualProducer {
         return completed;
     }
 
+    /** Which node is asked first where several are equally idle. */
     private static void seedLeastLoadedNode(NetworkClient client, long seed) {
         try {
             Field offset = NetworkClient.class.getDeclaredField("randOffset");
@@ -151,6 +187,8 @@ final class VirtualProducer {
             throw new IllegalStateException(changed);
         }
     }
+
+    // === Time
 
     /** Goes on for a while so that metadata, producer id and all connections are there. */
     void warmUp(String topic, long nanos, int brokers) {

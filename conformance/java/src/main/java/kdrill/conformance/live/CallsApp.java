@@ -17,13 +17,14 @@ import org.apache.kafka.common.serialization.StringSerializer;
 /**
  * Single calls on named producers, each producer with an application thread of its own.
  *
- * <p>Every line of standard input is `{"id", "producer", "do", …}`; every line of standard output is
- * `{"id", "ok", "took_ms", …}` with `error` when the call failed. Calls of one producer run one after
- * another, those of different producers side by side. `do` is one of
+ * <p>Every line of standard input is `{"id", "producer", "do", …}`; every line of standard output
+ * is `{"id", "ok", "took_ms", …}` with `error` when the call failed. Calls of one producer run one
+ * after another, those of different producers side by side. `do` is one of
  *
  * <ul>
  *   <li>`new` with `config`, `close` (with `ms`), `forget` (drop it without closing)
- *   <li>`init_transactions`, `begin_transaction`, `commit_transaction`, `abort_transaction`, `flush`
+ *   <li>`init_transactions`, `begin_transaction`, `commit_transaction`, `abort_transaction`,
+ *       `flush`
  *   <li>`produce` with `topic`, `key`, `value`, `partition`, `timestamp`: returns when send() does;
  *       `wait` makes it return the outcome
  *   <li>`await`: the outcome of the produce whose id is `of`

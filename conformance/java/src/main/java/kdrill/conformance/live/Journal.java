@@ -17,10 +17,13 @@ import org.apache.kafka.common.MetricName;
 /** What happened to the records of one {@link ProducerApp}, in seconds since its first send. */
 final class Journal {
     private static final int FAILURES_MAX = 2_000;
+    /** Shorter sends did not wait for memory. */
+    private static final long NOTICEABLE_NANOS = 200_000;
 
     private final ProducerApp.Plan plan;
     private final KafkaProducer<?, ?> producer;
     private final Map<String, Metric> metrics = new TreeMap<>();
+    private Metric poolWaitNanos;
     private long startNanos;
 
     private final AtomicLong sent = new AtomicLong();
@@ -39,6 +42,7 @@ final class Journal {
     private final List<Object> everyRecord = new ArrayList<>();
     private Failure lastFailure;
     private Map<String, Object> firstBlocked;
+    private Double firstWaitedSeconds;
     private long acked;
     private long failed;
     private long longestSendNanos;
@@ -54,6 +58,9 @@ final class Journal {
             MetricName name = entry.getKey();
             if (name.group().equals("producer-metrics") && plan.metrics.contains(name.name())) {
                 metrics.put(name.name(), entry.getValue());
+            }
+            if (name.name().equals("bufferpool-wait-time-ns-total")) {
+                poolWaitNanos = entry.getValue();
             }
         }
         startNanos = System.nanoTime();
@@ -78,10 +85,17 @@ final class Journal {
         }
         synchronized (this) {
             longestSendNanos = Math.max(longestSendNanos, tookNanos);
+            if (firstWaitedSeconds == null && tookNanos >= NOTICEABLE_NANOS && hasWaited()) {
+                firstWaitedSeconds = seconds(sending.beganNanos);
+            }
             if (tookNanos >= plan.blockedMs * 1_000_000) {
                 blocked(sending, tookNanos);
             }
         }
+    }
+
+    private boolean hasWaited() {
+        return ((Number) poolWaitNanos.metricValue()).doubleValue() > 0;
     }
 
     private void blocked(Sending sending, long tookNanos) {
@@ -127,6 +141,7 @@ final class Journal {
             "failed", failed,
             "outstanding", sent.get() - settled.get(),
             "first_blocked", firstBlocked,
+            "first_waited_seconds", firstWaitedSeconds,
             "blocked_sends", blockedSends,
             "exceptions", kindList,
             "failures", failureList,

@@ -3,6 +3,7 @@ package kdrill.conformance.live;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,13 +16,13 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /**
  * One producer under load against live brokers.
  *
- * <p>The first line of standard input is the plan, see {@link Plan}. Later lines are commands:
- * `mark NAME` (a mark on the timeline), `rate N`, `stop`. Lines of standard output are JSON objects
- * with an `event`: `started`, `blocked` (the first send() longer than `blocked_ms`), `second` (only
- * with `say_seconds`), and at last `result`.
+ * <p>The first line of standard input is the plan, see {@link Plan}. Later lines are commands as
+ * JSON texts: "mark NAME" (a mark on the timeline), "rate N", "stop". Lines of standard output are
+ * JSON objects with an `event`: `started`, `blocked` (the first send() longer than `blocked_ms`),
+ * `second` (only with `say_seconds`), and at last `result`.
  */
 public final class ProducerApp {
-    /** A loop that fell behind by more than this does not catch up; shorter stalls it makes good. */
+    /** A loop that fell behind by more than this does not catch up; shorter ones it makes good. */
     private static final long CATCH_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Plan plan;
@@ -46,8 +47,15 @@ public final class ProducerApp {
     }
 
     private void run() throws Exception {
+        if (plan.warmUpRecords > 0) {
+            warmUp();
+        }
         if (plan.warmUp) {
             producer.partitionsFor(plan.topic);
+        }
+        for (int i = 0; i < plan.preludeRecords; i++) {
+            producer.send(new ProducerRecord<>(
+                plan.topic, plan.partition, null, "prelude".getBytes())).get();
         }
         startCommands();
         journal.start();
@@ -71,6 +79,19 @@ public final class ProducerApp {
             journal.awaitOutstanding(plan.settleMs);
         }
         Json.writeLine(journal.result());
+    }
+
+    /** Compiled code from the first record on: another producer sends first. */
+    private void warmUp() {
+        Map<String, Object> configs = new HashMap<>(plan.producer);
+        configs.put("client.id", "warm-up");
+        try (KafkaProducer<byte[], byte[]> other = new KafkaProducer<>(
+                configs, new ByteArraySerializer(), new ByteArraySerializer())) {
+            for (long number = 0; number < plan.warmUpRecords; number++) {
+                other.send(new ProducerRecord<>(
+                    plan.topic, plan.partition, plan.key(number), plan.value(number)));
+            }
+        }
     }
 
     /** Thread `first` of n sends the records first, first + n, first + 2n, … */
@@ -113,7 +134,7 @@ public final class ProducerApp {
         Thread reader = new Thread(() -> {
             try {
                 for (String line = Json.readLine(); line != null; line = Json.readLine()) {
-                    obey(line.trim());
+                    obey(Json.parse(line).asText());
                 }
             } catch (Exception problem) {
                 problem.printStackTrace();
@@ -158,6 +179,10 @@ public final class ProducerApp {
         final int valueBytes;
         /** Ask for the topic's metadata before the clock starts. */
         final boolean warmUp;
+        /** Records that this producer sends before the clock starts, each awaited. */
+        final int preludeRecords;
+        /** Records that another producer sends before. */
+        final long warmUpRecords;
         /** A send() that takes at least this long counts as blocked. */
         final long blockedMs;
         /** Latencies count only for records sent from this moment on. */
@@ -182,6 +207,8 @@ public final class ProducerApp {
             keyCount = json.path("key_count").asLong(Long.MAX_VALUE);
             valuePattern = json.path("value_pattern").asText("");
             valueBytes = json.path("value_bytes").asInt(0);
+            preludeRecords = json.path("prelude_records").asInt(0);
+            warmUpRecords = json.path("warm_up_records").asLong(0);
             warmUp = json.path("warm_up").asBoolean(true);
             blockedMs = json.path("blocked_ms").asLong(50);
             measureFromMs = Math.round(json.path("measure_from_seconds").asDouble(0) * 1000);

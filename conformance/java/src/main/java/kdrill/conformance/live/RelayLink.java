@@ -1,6 +1,7 @@
 package kdrill.conformance.live;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -23,6 +24,8 @@ final class RelayLink {
 
     private static final int FILLERS_MAX = 20;
     private static final int FILLER_TIMEOUT_MS = 250;
+    private static final int BIND_ATTEMPTS_MAX = 400;
+    private static final int BIND_PAUSE_MS = 5;
 
     final int targetPort;
     private final int listenPort;
@@ -170,10 +173,32 @@ final class RelayLink {
         new Thread(() -> acceptAll(current), "accept-" + listenPort).start();
     }
 
+    /** The port of a closed listener stays taken until the thread that accepts has noticed. */
     private void openListener(int backlog) throws IOException {
-        listener = new ServerSocket();
-        listener.setReuseAddress(true);
-        listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), listenPort), backlog);
+        InetSocketAddress address =
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), listenPort);
+        for (int attempt = 1; ; attempt++) {
+            listener = new ServerSocket();
+            listener.setReuseAddress(true);
+            try {
+                listener.bind(address, backlog);
+                return;
+            } catch (BindException stillTaken) {
+                listener.close();
+                if (attempt == BIND_ATTEMPTS_MAX) {
+                    throw stillTaken;
+                }
+                pause();
+            }
+        }
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(BIND_PAUSE_MS);
+        } catch (InterruptedException interrupted) {
+            throw new IOException(interrupted);
+        }
     }
 
     private void acceptAll(ServerSocket current) {

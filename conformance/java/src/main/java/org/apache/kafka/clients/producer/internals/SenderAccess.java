@@ -1,6 +1,7 @@
 package org.apache.kafka.clients.producer.internals;
 
 import java.util.function.IntSupplier;
+import org.apache.kafka.common.Cluster;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.LogContext;
@@ -54,15 +55,7 @@ public final class SenderAccess {
     }
 
     /** The partition that the next record without a key goes to. */
-    public static int stickyPartition(
-            BuiltInPartitioner partitioner, org.apache.kafka.common.Cluster cluster) {
+    public static int stickyPartition(BuiltInPartitioner partitioner, Cluster cluster) {
         return partitioner.peekCurrentPartitionInfo(cluster).partition();
-    }
-
-    /** Accounts for an append to the sticky partition, which may switch it. */
-    public static void appended(
-            BuiltInPartitioner partitioner, int bytes, org.apache.kafka.common.Cluster cluster) {
-        partitioner.updatePartitionInfo(
-            partitioner.peekCurrentPartitionInfo(cluster), bytes, cluster);
     }
 }
