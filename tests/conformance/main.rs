@@ -6,6 +6,8 @@
 //! from the same comparisons: `KDRILL_UPDATE=1 cargo test --test conformance` writes it anew.
 
 mod comparison;
+mod dead_leader;
+mod failover;
 mod full_buffer;
 mod golden;
 mod java_config;
@@ -26,7 +28,9 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 7] = [
+const COMPARED: [fn() -> Vec<Comparison>; 9] = [
+    dead_leader::compare,
+    failover::compare,
     full_buffer::compare,
     java_config::compare,
     keys::compare,

@@ -30,6 +30,29 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     // The innards of the choice; its outcome is what the other cases compare.
     "sticky/exact-run-lengths",
     "sticky/exact-weights",
+    // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
+    // quiet machine, and then compared.
+    "dead-leader-live/*",
+    "full-buffer-live/*",
+    "retries-live/*",
+    "sticky-live/*",
+    // A moved leader needs `kafka-leader-election.sh`, which comes with the commands.
+    "retries/exact-moved-leader-named",
+    "retries/exact-moved-leader-unnamed",
+    // The delivery issue compares these.
+    "failover/crash-of-controller/*",
+    "failover/crash/acks-0",
+    "failover/crash/acks-1",
+    "failover/crash/acks-all",
+    "failover/crash/acks-all-idempotent",
+    "failover/isr-*",
+    "failover/shutdown/*",
+    "failover/unclean-off",
+    "failover/unclean-on",
+    // Topics do not grow yet.
+    "partitions-added/*",
+    // There are no transactions yet.
+    "transactions/*",
     // No librdkafka in the engine yet: its issue is the next but one.
     "keys-rdkafka/*",
     "rdkafka-config/*",
