@@ -42,6 +42,8 @@ public final class DeadLeader {
                 + "request.timeout.ms 10000"));
         inputs.put("max.block.ms", "does not end here: threads that wait for memory wait in real "
             + "time; no wait of these runs is as long");
+        inputs.put("repeatable", "to 0.1 %: how long metadata waits between two tries for a leader "
+            + "is Kafka's own random draw");
         inputs.put("start", "metadata, producer id and one connection to each broker are there");
         return inputs;
     }
