@@ -101,13 +101,10 @@ fn simulated(network: &str, config: &str, is_keyed: bool) -> Trace {
     let stop_ms = START_MS + LOAD_MS;
     let leaders: Vec<u32> = (0..12).map(|partition| 1 + partition % 3).collect();
     let warm_up = warm_up(0..3);
-    let mut trace = Trace::new(&format!(
-        r#"# Where do records go?
-        [scenario]
-        format = 1
-        title = "sticky"
-        duration = "30s"
-        [cluster]
+    let mut trace = Trace::new(
+        "30s",
+        &format!(
+            r#"        [cluster]
         brokers = 3
         link = {{ rtt = "1ms", bandwidth = "1000Gbit/s" }}
         request-time = "0s"
@@ -130,7 +127,8 @@ fn simulated(network: &str, config: &str, is_keyed: bool) -> Trace {
         value = {{ bytes = 1024 }}
         {key}
         {warm_up}"#
-    ));
+        ),
+    );
     trace.advance_to(millis(START_MS));
     trace.forget();
     trace.advance_to(millis(30_000));
