@@ -12,6 +12,7 @@ mod full_buffer;
 mod golden;
 mod java_config;
 mod keys;
+mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
 mod retries;
@@ -28,12 +29,13 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 9] = [
+const COMPARED: [fn() -> Vec<Comparison>; 10] = [
     dead_leader::compare,
     failover::compare,
     full_buffer::compare,
     java_config::compare,
     keys::compare,
+    keys_rdkafka::compare,
     linger::compare,
     retries::compare,
     sizes::compare,
