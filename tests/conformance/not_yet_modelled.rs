@@ -33,9 +33,14 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
     // quiet machine, and then compared.
     "dead-leader-live/*",
-    "full-buffer-live/*",
-    "retries-live/*",
     "sticky-live/*",
+    // The moment of a reset decides what is in flight, and is not recorded; one connection is reset.
+    "retries-live/reset-*",
+    // An append took that broker some milliseconds: one record more shares the request.
+    "retries-live/swallow-acks-all-in-flight-1",
+    // The delivery issue compares a follower's death and an idle sender's timeout.
+    "retries-live/follower-*",
+    "retries-live/idle-timeout",
     // A moved leader needs `kafka-leader-election.sh`, which comes with the commands.
     "retries/exact-moved-leader-named",
     "retries/exact-moved-leader-unnamed",

@@ -268,7 +268,7 @@ fn reset(at: f64) -> Vec<(f64, String)> {
 }
 
 /// Values in the partition's log, in order of offsets.
-fn log_of(trace: &Trace) -> Vec<String> {
+pub fn log_of(trace: &Trace) -> Vec<String> {
     let mut batches: Vec<_> = trace
         .appended
         .iter()
