@@ -28,7 +28,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "sticky/exact-far-round-robin",
     "sticky/exact-uniform-round-robin",
     // The innards of the choice; its outcome is what the other cases compare.
-    "sticky/exact-run-lengths",
     "sticky/exact-weights",
     // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
     // quiet machine, and then compared.
