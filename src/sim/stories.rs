@@ -15,6 +15,7 @@ use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::testing::{Run, TRIPS, load, producer, producer_of, topic, world};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::view::PartitionView;
 
 fn loaded(load: LoadConfig) -> Config {
     let mut config = world();
@@ -342,6 +343,48 @@ fn without_keys_every_partition_gets_its_share() {
     for partition in run.simulation.partition_views() {
         let share = partition.records_in as f64 / 600_000.0;
         assert!((share - 1.0 / 12.0).abs() < 0.01, "{share}");
+    }
+}
+
+/// The share of keyless records that goes to each broker; the third takes 20 ms a request.
+fn shares_beside_a_slow_broker(version: KafkaVersion) -> Vec<f64> {
+    let mut keyless = load(10_000);
+    keyless.keys = std::sync::Arc::new(KeyConfig {
+        keys: Vec::new(),
+        choice: KeyChoice::Cycle,
+        explicit_partition: None,
+    });
+    let mut config = world();
+    config.brokers[2].request_time = SimSpan::from_millis(20);
+    config.producers[0] = producer_of(version, "trips", &[]);
+    config.producers[0].loads.push(keyless);
+    let mut run = Run::new(config);
+    run.to(10_000);
+    let views = run.simulation.partition_views();
+    let records = |broker: u16| -> f64 {
+        let led = views
+            .iter()
+            .filter(|view| view.leader == Some(BrokerIndex(broker)));
+        let queued = |view: &PartitionView| view.queued_bytes / 1_037;
+        led.map(|view| view.records_in + queued(view)).sum::<u64>() as f64
+    };
+    let sum: f64 = (0..3).map(records).sum();
+    (0..3).map(|broker| records(broker) / sum).collect()
+}
+
+#[test]
+fn a_client_that_sticks_by_batch_sends_most_to_the_slowest_broker() {
+    let by_batch = shares_beside_a_slow_broker(KafkaVersion::new(3, 2, 0));
+    assert!(by_batch[2] > 0.5, "{by_batch:?}");
+    let by_bytes = shares_beside_a_slow_broker(KafkaVersion::DEFAULT);
+    assert!(by_bytes[2] < 0.3, "{by_bytes:?}");
+}
+
+#[test]
+fn keyless_records_went_round_before_2_4() {
+    let shares = shares_beside_a_slow_broker(KafkaVersion::new(2, 3, 0));
+    for share in &shares {
+        assert!((share - 1.0 / 3.0).abs() < 0.02, "{shares:?}");
     }
 }
 

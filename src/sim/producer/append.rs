@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
-use crate::kafka::settings::PartitionerClass;
 use crate::kafka::size::upper_bound_estimate;
 use crate::sim::context::Context;
 use crate::sim::fact::Exception;
@@ -16,9 +15,6 @@ use crate::sim::producer::accumulator::{Room, Urgency};
 use crate::sim::producer::batch::BatchId;
 use crate::sim::producer::buffer_pool::Allocation;
 use crate::sim::producer::client::{Client, Closing, exception};
-use crate::sim::producer::partitioner::Sticky;
-use crate::sim::producer::round_robin::RoundRobin;
-use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// One `send()` call, from its start to its return.
@@ -38,7 +34,7 @@ pub struct SendCall {
     pub has_metadata: Option<SimTime>,
     /// Memory that the thread was given while it waited.
     pub memory: Option<u64>,
-    /// How often a partitioner that goes round was asked.
+    /// How often an older partitioner was asked where it goes.
     pub asked: u8,
 }
 
@@ -187,12 +183,12 @@ impl Client {
                     self.pool.deallocate(unused);
                     self.serve_waiters(ctx.now);
                 }
-                self.note_appended(call, queue, bytes);
+                self.counts.sent += 1;
+                self.note_stickiness(call, queue, bytes);
                 self.wake_if_full(queue, ctx.now);
                 return self.appended(queue);
             }
-            if self.skips_one(call) {
-                call.route = Route::Sticky;
+            if self.asks_again(call) {
                 continue;
             }
             if call.memory.is_none() {
@@ -216,7 +212,8 @@ impl Client {
             let bytes = self
                 .accumulator
                 .open_batch(queue, size, call.payload, ctx.now);
-            self.note_appended(call, queue, bytes);
+            self.counts.sent += 1;
+            self.note_stickiness(call, queue, bytes);
             self.wake_for_new_batch(queue, ctx.now);
             return self.appended(queue);
         }
@@ -233,87 +230,6 @@ impl Client {
         self.accumulator.open_batch(queue, size, payload, now);
         self.wake_for_new_batch(queue, now);
         Room::Taken
-    }
-
-    /// The place of the queue for this call.
-    fn choose(&mut self, ctx: &Context<'_>, call: &mut SendCall, count: u32) -> u32 {
-        let number = match call.route {
-            Route::Partition(number) => number,
-            Route::Hash(hash) => hash % count.max(1),
-            Route::Sticky if self.goes_round() => {
-                let leaders = self.leaders(call.topic);
-                let number = self.round_of(ctx, call.topic).choose(&leaders);
-                call.asked += 1;
-                call.route = Route::Partition(number);
-                number
-            }
-            Route::Sticky => {
-                let leaders = self.leaders(call.topic);
-                self.sticky_of(ctx, call.topic).choose(&leaders)
-            }
-        };
-        self.metadata.topic(call.topic).queues[number as usize]
-    }
-
-    /// Whether records without a deciding key go round, one partition each.
-    fn goes_round(&self) -> bool {
-        matches!(
-            self.settings.partitioner.class,
-            PartitionerClass::RoundRobin | PartitionerClass::KeylessRoundRobin
-        )
-    }
-
-    /// Clients that ask `RoundRobinPartitioner` once more when a record needs a new batch leave out
-    /// a partition for each (KAFKA-9965).
-    fn skips_one(&self, call: &SendCall) -> bool {
-        call.asked == 1
-            && call.memory.is_none()
-            && self.settings.partitioner.class == PartitionerClass::RoundRobin
-            && self.settings.version.round_robin_skips()
-    }
-
-    fn round_of(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> &mut RoundRobin {
-        let class = self.settings.partitioner.class;
-        let (seed, me) = (ctx.config.seed, u32::from(self.me.0));
-        self.rounds[topic.index()].get_or_insert_with(|| {
-            if class == PartitionerClass::RoundRobin {
-                RoundRobin::default()
-            } else {
-                // The counter of older clients begins anywhere.
-                let mut draws = Stream::new(seed, Purpose::Sticky, me, topic.0);
-                RoundRobin::starting_at(draws.bits32())
-            }
-        })
-    }
-
-    fn sticky_of(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> &mut Sticky {
-        let threshold = self.settings.batch_size;
-        let (seed, me) = (ctx.config.seed, u32::from(self.me.0));
-        self.sticky[topic.index()].get_or_insert_with(|| {
-            Sticky::new(threshold, Stream::new(seed, Purpose::Sticky, me, topic.0))
-        })
-    }
-
-    fn moves_on(&mut self, call: &SendCall, queue: u32) -> bool {
-        if call.route != Route::Sticky || !self.accumulator.is_last_batch_full(queue) {
-            return false;
-        }
-        let leaders = self.leaders(call.topic);
-        self.sticky[call.topic.index()]
-            .as_mut()
-            .is_some_and(|sticky| sticky.moves_on(true, &leaders))
-    }
-
-    fn note_appended(&mut self, call: &SendCall, queue: u32, bytes: u32) {
-        self.counts.sent += 1;
-        if call.route != Route::Sticky {
-            return;
-        }
-        let is_full = self.accumulator.is_last_batch_full(queue);
-        let leaders = self.leaders(call.topic);
-        if let Some(sticky) = &mut self.sticky[call.topic.index()] {
-            sticky.note_appended(bytes, is_full, &leaders);
-        }
     }
 
     fn appended(&self, queue: u32) -> Sent {
@@ -369,11 +285,5 @@ impl Client {
         };
         let place = *queues.get(number as usize)?;
         Some(self.accumulator.queues[place as usize].partition)
-    }
-
-    /// Whether keys decide, for the application to prepare its routes.
-    pub fn keys_decide(&self) -> bool {
-        let partitioner = &self.settings.partitioner;
-        !partitioner.ignore_keys && partitioner.class != PartitionerClass::RoundRobin
     }
 }

@@ -11,6 +11,7 @@ mod append;
 mod application;
 mod batch;
 mod buffer_pool;
+mod choice;
 mod client;
 mod close;
 mod connections;
@@ -26,6 +27,7 @@ mod retry_backoff;
 mod round_robin;
 mod sender;
 mod sleep;
+mod sticky_by_batch;
 mod view;
 
 use std::collections::VecDeque;
