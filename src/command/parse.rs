@@ -173,13 +173,7 @@ impl Resolver<'_> {
                     count,
                 }
             }
-            Verb::Disk(DiskVerb::Full { broker }) => {
-                Command::Broker(self.broker(&broker)?, BrokerFault::DiskFull)
-            }
-            Verb::Disk(DiskVerb::Slow { broker, rate }) => {
-                self.above_zero(rate.0)?;
-                Command::Broker(self.broker(&broker)?, BrokerFault::DiskRate(rate.0))
-            }
+            Verb::Disk(verb) => self.disk_verb(verb)?,
             Verb::Inject {
                 error,
                 partition,
@@ -245,6 +239,18 @@ impl Resolver<'_> {
                 .hint("a link has a broker or the controller at one end"));
         }
         Ok(Command::Link(a, b, fault))
+    }
+
+    fn disk_verb(&self, verb: DiskVerb) -> Result<Command, CommandProblem> {
+        let (broker, fault) = match verb {
+            DiskVerb::Slow { broker, rate } => {
+                self.above_zero(rate.0)?;
+                (broker, BrokerFault::DiskRate(rate.0))
+            }
+            DiskVerb::Full { broker } => (broker, BrokerFault::DiskFull),
+            DiskVerb::Heal { broker } => (broker, BrokerFault::DiskHeal),
+        };
+        Ok(Command::Broker(self.broker(&broker)?, fault))
     }
 
     fn producer_verb(&self, verb: ProducerVerb) -> Result<Command, CommandProblem> {
