@@ -18,6 +18,7 @@ pub mod message;
 pub mod metric_name;
 pub mod metric_window;
 pub mod properties;
+pub mod rdkafka_partitioner;
 pub mod settings;
 pub mod size;
 pub mod transaction_message;

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::hash::murmur2_partition;
 use crate::kafka::metric_name::ProducerMetric;
+use crate::kafka::version::KafkaVersion;
 use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
 use crate::sim::config::{
     Arrival, AtEnd, AwaitAcks, Config, KeyChoice, KeyConfig, LoadConfig, OnFailed, OnRefused,
@@ -12,7 +13,7 @@ use crate::sim::config::{
 };
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::testing::{Run, TRIPS, load, producer, topic, world};
+use crate::sim::testing::{Run, TRIPS, load, producer, producer_of, topic, world};
 use crate::sim::time::{SimSpan, SimTime};
 
 fn loaded(load: LoadConfig) -> Config {
@@ -377,6 +378,32 @@ fn without_keys_every_partition_gets_its_share() {
         let share = partition.records_in as f64 / 600_000.0;
         assert!((share - 1.0 / 12.0).abs() < 0.01, "{share}");
     }
+}
+
+/// Records in each partition when a client of this version lets them go round, so slowly that
+/// every record opens a batch of its own.
+fn gone_round(version: KafkaVersion) -> Vec<u64> {
+    let class = "org.apache.kafka.clients.producer.RoundRobinPartitioner";
+    let given = [("partitioner.class", class), ("linger.ms", "0")];
+    let mut config = world();
+    config.producers[0] = producer_of(version, "trips", &given);
+    config.producers[0].loads.push(load(10));
+    let mut run = Run::new(config);
+    run.to(120_050);
+    let views = run.simulation.partition_views();
+    views.iter().map(|view| view.records_in).collect()
+}
+
+#[test]
+fn round_robin_gives_every_partition_the_same() {
+    assert_eq!(gone_round(KafkaVersion::DEFAULT), [100; 12]);
+}
+
+#[test]
+fn round_robin_of_older_clients_skips_a_partition_for_every_new_batch() {
+    let every_other: Vec<u64> = (0..12).map(|number| number % 2 * 200).collect();
+    assert_eq!(gone_round(KafkaVersion::new(3, 9, 1)), every_other);
+    assert_eq!(gone_round(KafkaVersion::new(3, 9, 2)), [100; 12]);
 }
 
 #[test]

@@ -71,11 +71,16 @@ pub fn topic(name: &str, partitions: u16, factor: u16) -> TopicConfig {
 
 /// A producer without load.
 pub fn producer(name: &str, given: &[(&str, &str)]) -> ProducerConfig {
+    producer_of(KafkaVersion::DEFAULT, name, given)
+}
+
+/// A producer of some version, without load.
+pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) -> ProducerConfig {
     let given: Vec<_> = given
         .iter()
         .map(|(k, v)| (k.to_string(), v.to_string()))
         .collect();
-    let (settings, _) = java::validate(KafkaVersion::DEFAULT, &given).expect("a valid client");
+    let (settings, _) = java::validate(version, &given).expect("a valid client");
     ProducerConfig {
         name: name.to_string(),
         client: ClientConfig::Java(Box::new(settings)),

@@ -25,7 +25,7 @@ pub fn compare() -> Vec<Comparison> {
 
 fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
     let seconds = real["samples"]["sent"].as_array().map_or(0, Vec::len) as u64;
-    let mut trace = Trace::new(&scenario(case));
+    let mut trace = Trace::new("200s", &scenario(case));
     let first_blocked = first_wait(&mut trace);
     trace.advance_to(millis(START_MS + seconds * 1_000));
     let failures: Vec<_> = trace
@@ -133,11 +133,7 @@ fn scenario(case: &str) -> String {
     let warm_up = warm_up(0..3);
     let death_ms = START_MS + DEATH_MS;
     format!(
-        r#"# What does one dead leader do to the others?
-        [scenario]
-        format = 1
-        title = "dead leader"
-        duration = "200s"
+        r#"
         [cluster]
         brokers = 3
         link = {{ rtt = "1ms", bandwidth = "1Gbit/s" }}

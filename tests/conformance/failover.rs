@@ -61,13 +61,10 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
 }
 
 fn without_leader_ms(config: &str, fails_at_ms: u64) -> f64 {
-    let trace = Trace::to_end(&format!(
-        r#"# How long is there no leader?
-        [scenario]
-        format = 1
-        title = "failover"
-        duration = "30s"
-        [cluster]
+    let trace = Trace::to_end(
+        "30s",
+        &format!(
+            r#"        [cluster]
         brokers = 3
         {config}
         [[topic]]
@@ -85,7 +82,8 @@ fn without_leader_ms(config: &str, fails_at_ms: u64) -> f64 {
         at = "{fails_at_ms}ms"
         do = "broker kill 2"
         "#
-    ));
+        ),
+    );
     let failed = millis(fails_at_ms);
     let elected = trace.facts.iter().find(|stamped| {
         let is_new = matches!(

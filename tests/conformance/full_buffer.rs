@@ -100,13 +100,10 @@ fn simulate(case: &str, seconds: u64) -> Simulated {
     };
     let leaders: Vec<u32> = (0..12).map(|partition| 1 + partition % brokers).collect();
     let warm_up = warm_up(0..brokers);
-    let mut trace = Trace::new(&format!(
-        r#"# When is the pool full?
-        [scenario]
-        format = 1
-        title = "full buffer"
-        duration = "120s"
-        [cluster]
+    let mut trace = Trace::new(
+        "120s",
+        &format!(
+            r#"        [cluster]
         brokers = {brokers}
         link = {{ rtt = "1ms", bandwidth = "{bandwidth}B/s" }}
         request-time = "0s"
@@ -124,8 +121,9 @@ fn simulate(case: &str, seconds: u64) -> Simulated {
         key = {{ uniform = 5000, format = "rider-{{n}}" }}
         value = {{ bytes = 1024 }}
         {warm_up}"#,
-        mebibytes << 20
-    ));
+            mebibytes << 20
+        ),
+    );
     trace.advance_to(millis(START_MS));
     let mut sent_before = trace.simulation().producer_totals(PRODUCER).records_sent;
     let mut first_blocked_seconds = f64::NAN;

@@ -15,7 +15,7 @@ const MECHANISM: &str = "murmur2, partitions of keys";
 const KEYS: u64 = 10_000;
 const SEED: u64 = 42;
 /// What the recording says of the keys that it used.
-const KEYS_DIGEST: &str = "9f039e974544a7c1";
+pub const KEYS_DIGEST: &str = "9f039e974544a7c1";
 const LETTERS: [&str; 8] = ["ä", "ß", "é", "Ω", "Ж", "漢", "字", "🙂"];
 
 /// Every case of the probe.
@@ -60,7 +60,8 @@ fn last_number(name: &str) -> u32 {
     digits.parse().expect("a count of partitions")
 }
 
-fn numbers<T: std::str::FromStr>(list: &Value) -> Vec<T> {
+/// Numbers in a text, with blanks between them.
+pub fn numbers<T: std::str::FromStr>(list: &Value) -> Vec<T> {
     let words = list.as_str().expect("numbers in a text").split(' ');
     words.filter_map(|word| word.parse().ok()).collect()
 }
@@ -73,7 +74,8 @@ fn placed(keys: &[Vec<u8>], partitions: u32) -> Vec<u32> {
 
 // === The keys
 
-fn keys() -> Vec<Vec<u8>> {
+/// The 10,000 keys, in order.
+pub fn keys() -> Vec<Vec<u8>> {
     let mut random = SplitMix64(SEED);
     (0..KEYS).map(|place| key(place, &mut random)).collect()
 }
@@ -114,7 +116,8 @@ impl SplitMix64 {
 
 // === Digests
 
-fn digest_of_keys(keys: &[Vec<u8>]) -> String {
+/// A digest over the keys.
+pub fn digest_of_keys(keys: &[Vec<u8>]) -> String {
     let with_length = |key: &Vec<u8>| {
         let length = (key.len() as u32).to_be_bytes();
         length.into_iter().chain(key.clone())
@@ -122,7 +125,8 @@ fn digest_of_keys(keys: &[Vec<u8>]) -> String {
     fnv1a(keys.iter().flat_map(with_length))
 }
 
-fn digest_of_partitions(partitions: &[u32]) -> String {
+/// A digest over where the keys go.
+pub fn digest_of_partitions(partitions: &[u32]) -> String {
     fnv1a(partitions.iter().map(|&partition| partition as u8))
 }
 

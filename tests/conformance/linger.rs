@@ -113,13 +113,10 @@ fn simulated(case: &str) -> Trace {
     let leaders: Vec<u32> = (0..partitions)
         .map(|partition| 1 + partition % brokers)
         .collect();
-    let mut trace = Trace::new(&format!(
-        r#"# What lingers?
-        [scenario]
-        format = 1
-        title = "linger"
-        duration = "20s"
-        [cluster]
+    let mut trace = Trace::new(
+        "20s",
+        &format!(
+            r#"        [cluster]
         brokers = {brokers}
         link = {{ rtt = "{rtt}", bandwidth = "1000Gbit/s" }}
         request-time = "0s"
@@ -138,7 +135,8 @@ fn simulated(case: &str) -> Trace {
         key = {{ uniform = 5000, format = "k-{{n}}" }}
         value = {{ bytes = 100 }}
         {warm_up}"#
-    ));
+        ),
+    );
     trace.advance_to(millis(START_MS));
     trace.forget();
     trace.advance_to(millis(20_000));

@@ -9,12 +9,15 @@ mod comparison;
 mod dead_leader;
 mod failover;
 mod full_buffer;
+mod full_buffer_live;
 mod golden;
 mod java_config;
 mod keys;
+mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
 mod retries;
+mod retries_live;
 mod sizes;
 mod sticky;
 mod table;
@@ -28,14 +31,17 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 9] = [
+const COMPARED: [fn() -> Vec<Comparison>; 12] = [
     dead_leader::compare,
     failover::compare,
     full_buffer::compare,
+    full_buffer_live::compare,
     java_config::compare,
     keys::compare,
+    keys_rdkafka::compare,
     linger::compare,
     retries::compare,
+    retries_live::compare,
     sizes::compare,
     sticky::compare,
 ];

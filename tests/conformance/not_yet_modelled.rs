@@ -23,19 +23,19 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "retries/exact-reset-before-idempotent-in-flight-1",
     // Batches that are too large are not split yet.
     "retries/exact-split",
-    // Round robin comes with the partitioners.
-    "sticky/exact-busy-round-robin",
-    "sticky/exact-far-round-robin",
-    "sticky/exact-uniform-round-robin",
     // The innards of the choice; its outcome is what the other cases compare.
-    "sticky/exact-run-lengths",
     "sticky/exact-weights",
     // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
     // quiet machine, and then compared.
     "dead-leader-live/*",
-    "full-buffer-live/*",
-    "retries-live/*",
     "sticky-live/*",
+    // The moment of a reset decides what is in flight, and is not recorded; one connection is reset.
+    "retries-live/reset-*",
+    // An append took that broker some milliseconds: one record more shares the request.
+    "retries-live/swallow-acks-all-in-flight-1",
+    // The delivery issue compares a follower's death and an idle sender's timeout.
+    "retries-live/follower-*",
+    "retries-live/idle-timeout",
     // A moved leader needs `kafka-leader-election.sh`, which comes with the commands.
     "retries/exact-moved-leader-named",
     "retries/exact-moved-leader-unnamed",
@@ -54,7 +54,10 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     // There are no transactions yet.
     "transactions/*",
     // No librdkafka in the engine yet: its issue is the next but one.
-    "keys-rdkafka/*",
+    "keys-rdkafka/sticky/consistent_random/*",
+    "keys-rdkafka/sticky/fnv1a_random/null",
+    "keys-rdkafka/sticky/murmur2_random/null",
+    "keys-rdkafka/sticky/random/*",
     "rdkafka-config/*",
     "rdkafka-queue/*",
     // The simulated application always has addresses and serializers.

@@ -75,13 +75,10 @@ fn compare_backoff(path: &str, real: &Value) -> Comparison {
 fn backoffs(seed: u64) -> Vec<f64> {
     // The way there, the broker's time and the way back.
     const ROUND_MS: u64 = 2;
-    let trace = Trace::to_end(&format!(
-        r#"# How long until the next attempt?
-        [scenario]
-        format = 1
-        title = "backoff"
-        duration = "8s"
-        seed = {seed}
+    let trace = Trace::to_end(
+        "8s",
+        &format!(
+            r#"        seed = {seed}
         [cluster]
         brokers = 1
         link = {{ rtt = "{ROUND_MS}ms", bandwidth = "1000Gbit/s" }}
@@ -98,7 +95,8 @@ fn backoffs(seed: u64) -> Vec<f64> {
         at = "0s"
         do = 'inject NOT_ENOUGH_REPLICAS --partition events-0 --count 100'
         "#
-    ));
+        ),
+    );
     let retried: Vec<u64> = trace
         .facts
         .iter()
@@ -187,13 +185,10 @@ impl Case {
             "retries-1" => "config.retries = 1",
             _ => "",
         };
-        Trace::to_end(&format!(
-            r#"# What becomes of every record?
-            [scenario]
-            format = 1
-            title = "retries"
-            duration = "12s"
-            [cluster]
+        Trace::to_end(
+            "12s",
+            &format!(
+                r#"            [cluster]
             brokers = 1
             link = {{ rtt = "2ms", bandwidth = "1000Gbit/s" }}
             request-time = "30ms"
@@ -215,11 +210,12 @@ impl Case {
             {extra}
             {script}
             {timeline}"#,
-            acks = self.acks,
-            idempotent = self.idempotent,
-            in_flight = self.in_flight,
-            timeline = self.timeline(),
-        ))
+                acks = self.acks,
+                idempotent = self.idempotent,
+                in_flight = self.in_flight,
+                timeline = self.timeline(),
+            ),
+        )
     }
 
     /// The fault as commands. Request 3 is handled from 61 to 91 ms with several requests in
@@ -272,7 +268,7 @@ fn reset(at: f64) -> Vec<(f64, String)> {
 }
 
 /// Values in the partition's log, in order of offsets.
-fn log_of(trace: &Trace) -> Vec<String> {
+pub fn log_of(trace: &Trace) -> Vec<String> {
     let mut batches: Vec<_> = trace
         .appended
         .iter()

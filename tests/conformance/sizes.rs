@@ -120,13 +120,10 @@ fn fill(batch_size: u32, row: &[Value]) -> Trace {
         None => "\"null\"".to_string(),
     };
     let records = records_sent(batch_size, row);
-    Trace::to_end(&format!(
-        r#"# How many records does a batch hold?
-        [scenario]
-        format = 1
-        title = "full batch"
-        duration = "40s"
-        [cluster]
+    Trace::to_end(
+        "40s",
+        &format!(
+            r#"        [cluster]
         brokers = 1
         [[topic]]
         name = "sizes"
@@ -142,7 +139,8 @@ fn fill(batch_size: u32, row: &[Value]) -> Trace {
         rate = 10000000
         records = {records}
         value = {value}"#
-    ))
+        ),
+    )
 }
 
 /// Rows of milliseconds between records; records in the first full batch, its bytes.
@@ -235,13 +233,10 @@ fn send_one(real: &Value) -> Trace {
             text
         });
     let value_bytes = &real["value_bytes"];
-    Trace::to_end(&format!(
-        r#"# Is this too large?
-        [scenario]
-        format = 1
-        title = "largest record"
-        duration = "5s"
-        [cluster]
+    Trace::to_end(
+        "5s",
+        &format!(
+            r#"        [cluster]
         brokers = 1
         [[topic]]
         name = "sizes"
@@ -255,7 +250,8 @@ fn send_one(real: &Value) -> Trace {
         rate = 1
         records = 1
         value = {{ bytes = {value_bytes} }}"#
-    ))
+        ),
+    )
 }
 
 /// How `send()` refused, in one line.

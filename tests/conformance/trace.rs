@@ -34,11 +34,12 @@ pub struct Failed {
 }
 
 impl Trace {
-    /// A scenario at its start.
-    pub fn new(text: &str) -> Self {
+    /// A scenario at its start, without its first lines: `rest` begins within `[scenario]`.
+    pub fn new(duration: &str, rest: &str) -> Self {
+        let head = "# What did the real one do?\n[scenario]\nformat = 1\ntitle = \"conformance\"";
         let source = Source::Text {
             name: "conformance".to_string(),
-            text: text.to_string(),
+            text: format!("{head}\nduration = \"{duration}\"\n{rest}"),
         };
         let scenario = scenario::load(source, &Overrides::default())
             .unwrap_or_else(|problems| panic!("{}", problems.render(Paint::Plain)));
@@ -51,9 +52,9 @@ impl Trace {
         }
     }
 
-    /// A scenario at its end.
-    pub fn to_end(text: &str) -> Self {
-        let mut trace = Self::new(text);
+    /// The same at its end.
+    pub fn to_end(duration: &str, rest: &str) -> Self {
+        let mut trace = Self::new(duration, rest);
         let end = trace.simulation.end();
         trace.advance_to(end);
         trace

@@ -17,6 +17,7 @@ use crate::sim::producer::batch::BatchId;
 use crate::sim::producer::buffer_pool::Allocation;
 use crate::sim::producer::client::{Client, Closing, exception};
 use crate::sim::producer::partitioner::Sticky;
+use crate::sim::producer::round_robin::RoundRobin;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -37,6 +38,8 @@ pub struct SendCall {
     pub has_metadata: Option<SimTime>,
     /// Memory that the thread was given while it waited.
     pub memory: Option<u64>,
+    /// How often a partitioner that goes round was asked.
+    pub asked: u8,
 }
 
 /// How a record's partition is found.
@@ -188,6 +191,10 @@ impl Client {
                 self.wake_if_full(queue, ctx.now);
                 return self.appended(queue);
             }
+            if self.skips_one(call) {
+                call.route = Route::Sticky;
+                continue;
+            }
             if call.memory.is_none() {
                 match self.pool.allocate(call.thread, u64::from(size), ctx.now) {
                     Allocation::Granted => call.memory = Some(u64::from(size)),
@@ -229,16 +236,54 @@ impl Client {
     }
 
     /// The place of the queue for this call.
-    fn choose(&mut self, ctx: &Context<'_>, call: &SendCall, count: u32) -> u32 {
+    fn choose(&mut self, ctx: &Context<'_>, call: &mut SendCall, count: u32) -> u32 {
         let number = match call.route {
             Route::Partition(number) => number,
             Route::Hash(hash) => hash % count.max(1),
+            Route::Sticky if self.goes_round() => {
+                let leaders = self.leaders(call.topic);
+                let number = self.round_of(ctx, call.topic).choose(&leaders);
+                call.asked += 1;
+                call.route = Route::Partition(number);
+                number
+            }
             Route::Sticky => {
                 let leaders = self.leaders(call.topic);
                 self.sticky_of(ctx, call.topic).choose(&leaders)
             }
         };
         self.metadata.topic(call.topic).queues[number as usize]
+    }
+
+    /// Whether records without a deciding key go round, one partition each.
+    fn goes_round(&self) -> bool {
+        matches!(
+            self.settings.partitioner.class,
+            PartitionerClass::RoundRobin | PartitionerClass::KeylessRoundRobin
+        )
+    }
+
+    /// Clients that ask `RoundRobinPartitioner` once more when a record needs a new batch leave out
+    /// a partition for each (KAFKA-9965).
+    fn skips_one(&self, call: &SendCall) -> bool {
+        call.asked == 1
+            && call.memory.is_none()
+            && self.settings.partitioner.class == PartitionerClass::RoundRobin
+            && self.settings.version.round_robin_skips()
+    }
+
+    fn round_of(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> &mut RoundRobin {
+        let class = self.settings.partitioner.class;
+        let (seed, me) = (ctx.config.seed, u32::from(self.me.0));
+        self.rounds[topic.index()].get_or_insert_with(|| {
+            if class == PartitionerClass::RoundRobin {
+                RoundRobin::default()
+            } else {
+                // The counter of older clients begins anywhere.
+                let mut draws = Stream::new(seed, Purpose::Sticky, me, topic.0);
+                RoundRobin::starting_at(draws.bits32())
+            }
+        })
     }
 
     fn sticky_of(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> &mut Sticky {

@@ -18,6 +18,7 @@ use crate::sim::producer::idempotence::Idempotence;
 use crate::sim::producer::metadata::ClientMetadata;
 use crate::sim::producer::metrics::ClientMetrics;
 use crate::sim::producer::partitioner::Sticky;
+use crate::sim::producer::round_robin::RoundRobin;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
@@ -39,6 +40,8 @@ pub struct Client {
     pub(super) metrics: ClientMetrics,
     /// By topic.
     pub(super) sticky: Vec<Option<Sticky>>,
+    /// By topic.
+    pub(super) rounds: Vec<Option<RoundRobin>>,
     /// By broker: the queues of the partitions that it leads, in partition order.
     pub(super) led_by: Vec<Led>,
     /// Flushes under way, and whether the client closes.
@@ -143,6 +146,7 @@ impl Client {
             idempotence: Idempotence::new(settings.idempotence),
             metrics: ClientMetrics::new(&settings, config.topics.len(), brokers),
             sticky: vec![None; config.topics.len()],
+            rounds: vec![None; config.topics.len()],
             led_by: vec![Led::default(); brokers],
             flushes: 0,
             closing: Closing::No,

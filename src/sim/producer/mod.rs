@@ -23,6 +23,7 @@ mod network;
 mod partitioner;
 mod responses;
 mod retry_backoff;
+mod round_robin;
 mod sender;
 mod sleep;
 mod view;

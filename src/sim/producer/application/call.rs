@@ -79,6 +79,7 @@ impl Application {
             started: ctx.now,
             has_metadata: None,
             memory: None,
+            asked: 0,
         });
         match client.send(ctx, call) {
             Sent::Appended(batch) => self.sent(ctx, client, place, batch),
