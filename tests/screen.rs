@@ -409,6 +409,30 @@ fn a_scenario_with_next_to_nothing_in_it_can_be_shown() {
 }
 
 #[test]
+fn the_load_pane_says_how_many_partitions_it_leaves_out() {
+    let many = |partitions: u32| {
+        written(&format!(
+            "# Which of them is full?\n[scenario]\nformat = 1\ntitle = \"Many\"\n\
+             duration = \"10s\"\n[cluster]\nbrokers = 3\n[[topic]]\nname = \"t\"\n\
+             partitions = {partitions}\nreplication-factor = 1\n[[producer]]\nname = \"trips\"\n\
+             [[producer.load]]\ntopic = \"t\"\nrate = 100\n"
+        ))
+    };
+    for size in [SMALL, MEDIUM, LARGE] {
+        let shown = |partitions| {
+            let theme = Theme::new(Colors::Sixteen, Charset::Unicode);
+            Stage::of(many(partitions), size, theme).at(3.0).text()
+        };
+        assert!(!shown(1_000).contains("left out"), "{}", shown(1_000));
+        let text = shown(2_500);
+        assert!(
+            text.contains("1,500 more partitions are left out"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn producers_take_turns_in_panes_of_one() {
     let stage = Stage::new("ten-quiet-producers", MEDIUM).at(2.0);
     assert!(stage.text().contains("(1 of 10)"), "{}", stage.text());

@@ -1,16 +1,28 @@
 //! A real terminal, given back byte for byte: whatever ends the program, the pseudo-terminal is in
 //! the mode that it was in before, on its main screen, with a visible cursor.
 
+use std::env;
 use std::io::{Read, Write};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use kdrill::scenario::{Overrides, Source, load};
+use kdrill::session::Session;
+use kdrill::tui::pace::Speed;
+use kdrill::tui::theme::{Charset, Colors, Theme};
+use kdrill::tui::{self, Options};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 /// Longest time that anything is waited for; reached only when a test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Set for a test that is run as the program in the pseudo-terminal.
+const HOLDS_TERMINAL: &str = "KDRILL_TEST_HOLDS_TERMINAL";
+/// The exit code of a test that panicked, which is that of any program that did.
+const PANICKED: u32 = 101;
 
 const ENTER_SCREEN: &str = "\x1b[?1049h";
 const LEAVE_SCREEN: &str = "\x1b[?1049l";
@@ -29,7 +41,23 @@ struct Pty {
 }
 
 impl Pty {
+    /// kdrill with these arguments.
     fn run(arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_kdrill"));
+        command.args(arguments);
+        Self::spawn(command)
+    }
+
+    /// This very test once more, as the program that holds the terminal.
+    fn run_test(name: &str) -> Self {
+        let itself = env::current_exe().expect("a test has a file");
+        let mut command = CommandBuilder::new(itself);
+        command.args(["--exact", name, "--nocapture"]);
+        command.env(HOLDS_TERMINAL, "1");
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: CommandBuilder) -> Self {
         let size = PtySize {
             rows: 36,
             cols: 120,
@@ -40,11 +68,9 @@ impl Pty {
             .openpty(size)
             .expect("a pseudo-terminal");
         let mode = mode_of(pair.master.as_ref());
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_kdrill"));
-        command.args(arguments);
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
-        let child = pair.slave.spawn_command(command).expect("kdrill starts");
+        let child = pair.slave.spawn_command(command).expect("it starts");
         let mut reader = pair.master.try_clone_reader().expect("its output");
         let keyboard = pair.master.take_writer().expect("its keyboard");
         let (sender, output) = channel();
@@ -152,6 +178,37 @@ fn signals_give_the_terminal_back_and_tell_in_the_exit_code() {
         pty.signal(name);
         pty.assert_given_back(code);
     }
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_it_says_why() {
+    if env::var_os(HOLDS_TERMINAL).is_some() {
+        return start_over_with_a_panic();
+    }
+    let mut pty = Pty::run_test("a_panic_gives_the_terminal_back_before_it_says_why");
+    pty.wait_for_dashboard();
+    pty.press(b"\x12");
+    pty.wait_for(LEAVE_SCREEN);
+    pty.wait_for(SHOW_CURSOR);
+    // Only a terminal that is out of raw mode again puts a carriage return before a line feed.
+    pty.wait_for("nobody reads this scenario twice\r\n");
+    pty.assert_given_back(PANICKED);
+}
+
+/// The whole screen, in a program that panics when it shall start over. kdrill itself has no way
+/// to panic on demand, and should have none.
+fn start_over_with_a_panic() {
+    let scenario = load(
+        Source::Embedded("full-buffer".to_owned()),
+        &Overrides::default(),
+    );
+    let session = Session::new(Arc::new(scenario.expect("the library loads")));
+    let options = Options {
+        theme: Theme::new(Colors::Sixteen, Charset::Unicode),
+        speed: Speed::REAL,
+        load: Box::new(|_| panic!("nobody reads this scenario twice")),
+    };
+    let _exit = tui::run(session, options).expect("there is a terminal");
 }
 
 #[test]

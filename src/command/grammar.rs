@@ -35,7 +35,7 @@ pub(super) enum Verb {
     /// Answers that get lost
     #[command(subcommand)]
     Responses(ResponsesVerb),
-    /// Faults of one broker's disk
+    /// Faults and cures of one broker's disk
     #[command(subcommand)]
     Disk(DiskVerb),
     /// Answer the next batches for a partition with an error
@@ -190,6 +190,12 @@ pub(super) enum DiskVerb {
     },
     /// The log directory is full: appends answer `KAFKA_STORAGE_ERROR`
     Full {
+        /// Which broker, by id
+        #[arg(value_name = "BROKER")]
+        broker: String,
+    },
+    /// As configured again, with room enough
+    Heal {
         /// Which broker, by id
         #[arg(value_name = "BROKER")]
         broker: String,

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
+use crate::kafka::config::{MASK, is_secret};
 use crate::kafka::error::ErrorCode;
 use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
@@ -48,6 +49,16 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
+    /// Whether a word gives a value to a secret key: a word too many is then part of that value,
+    /// as when its quotes were forgotten.
+    fn holds_secret(&self) -> bool {
+        let mut settings = self
+            .words
+            .iter()
+            .filter_map(|word| word.text.split_once('='));
+        settings.any(|(key, _)| is_secret(key))
+    }
+
     /// Where a word stands; the last one, since names follow verbs.
     fn of(&self, text: &str) -> std::ops::Range<usize> {
         let same = |word: &&Word| {
@@ -115,7 +126,12 @@ fn from_clap(error: &clap::Error, place: &Places<'_>) -> CommandProblem {
             CommandProblem::new(message, place.end..place.end).hint(usage())
         }
         ErrorKind::UnknownArgument => {
-            let message = format!("`{argument}` does not belong here");
+            let shown = if place.holds_secret() {
+                MASK
+            } else {
+                &argument
+            };
+            let message = format!("`{shown}` does not belong here");
             CommandProblem::new(message, place.of(&argument)).hint(usage())
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue if value.is_empty() => {
@@ -173,13 +189,7 @@ impl Resolver<'_> {
                     count,
                 }
             }
-            Verb::Disk(DiskVerb::Full { broker }) => {
-                Command::Broker(self.broker(&broker)?, BrokerFault::DiskFull)
-            }
-            Verb::Disk(DiskVerb::Slow { broker, rate }) => {
-                self.above_zero(rate.0)?;
-                Command::Broker(self.broker(&broker)?, BrokerFault::DiskRate(rate.0))
-            }
+            Verb::Disk(verb) => self.disk_verb(verb)?,
             Verb::Inject {
                 error,
                 partition,
@@ -245,6 +255,18 @@ impl Resolver<'_> {
                 .hint("a link has a broker or the controller at one end"));
         }
         Ok(Command::Link(a, b, fault))
+    }
+
+    fn disk_verb(&self, verb: DiskVerb) -> Result<Command, CommandProblem> {
+        let (broker, fault) = match verb {
+            DiskVerb::Slow { broker, rate } => {
+                self.above_zero(rate.0)?;
+                (broker, BrokerFault::DiskRate(rate.0))
+            }
+            DiskVerb::Full { broker } => (broker, BrokerFault::DiskFull),
+            DiskVerb::Heal { broker } => (broker, BrokerFault::DiskHeal),
+        };
+        Ok(Command::Broker(self.broker(&broker)?, fault))
     }
 
     fn producer_verb(&self, verb: ProducerVerb) -> Result<Command, CommandProblem> {

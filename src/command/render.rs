@@ -78,6 +78,7 @@ fn broker_line(broker: &str, fault: BrokerFault) -> String {
         BrokerFault::Fence => format!("broker fence {broker}"),
         BrokerFault::DiskRate(rate) => format!("disk slow {broker} {}", limit(rate)),
         BrokerFault::DiskFull => format!("disk full {broker}"),
+        BrokerFault::DiskHeal => format!("disk heal {broker}"),
     }
 }
 

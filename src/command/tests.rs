@@ -125,6 +125,8 @@ fn completion_follows_the_grammar() {
     };
     assert_eq!(texts("li"), ["link"]);
     assert_eq!(texts("link re"), ["refuse"]);
+    assert_eq!(texts("disk h"), ["heal"]);
+    assert_eq!(texts("disk heal "), ["1", "2", "3"]);
     assert_eq!(
         texts("link cut "),
         ["trips", "fares", "1", "2", "3", "controller", "*"]
@@ -164,6 +166,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         Just(BrokerFault::Stop),
         Just(BrokerFault::Fence),
         Just(BrokerFault::DiskFull),
+        Just(BrokerFault::DiskHeal),
         rate().prop_map(BrokerFault::DiskRate),
         span().prop_map(BrokerFault::Slow),
     ];

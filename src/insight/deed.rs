@@ -83,6 +83,7 @@ fn broker_words(fault: BrokerFault) -> String {
         BrokerFault::DiskRate(Some(rate)) => format!("has a disk that takes {rate} bytes/s"),
         BrokerFault::DiskRate(None) => "has a disk without limit".to_owned(),
         BrokerFault::DiskFull => "has a full disk".to_owned(),
+        BrokerFault::DiskHeal => "has its disk healed".to_owned(),
         BrokerFault::Slow(SimSpan::ZERO) => "takes as long as usual for a request".to_owned(),
         BrokerFault::Slow(span) => format!("takes {} longer for every request", millis(span)),
         BrokerFault::Fence => "is fenced".to_owned(),

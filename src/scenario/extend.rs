@@ -6,6 +6,7 @@
 use super::fields::{Kind, Merge, ROOT, TableSpec};
 use super::parse::{Parsed, parse};
 use super::problem::{Findings, Problem};
+use super::secrets;
 use super::sources::Sources;
 use super::tree::{Entry, Node, Place, SourceId, Table, Value};
 
@@ -26,6 +27,7 @@ pub(crate) fn read(sources: &mut Sources, first: SourceId, findings: &mut Findin
     let mut next = Some(first);
     while let Some(source) = next.take() {
         let parsed: Parsed = parse(sources, source, &ROOT, findings);
+        hide_secrets(sources, source, &parsed);
         torn.extend(parsed.torn);
         let mut table = parsed.table;
         duplicates(&table, findings);
@@ -51,6 +53,16 @@ pub(crate) fn read(sources: &mut Sources, first: SourceId, findings: &mut Findin
         table: merged,
         torn,
     }
+}
+
+/// Keeps what problems of a file show free of secrets.
+fn hide_secrets(sources: &mut Sources, source: SourceId, parsed: &Parsed) {
+    let text = sources.text(source);
+    let mut found = secrets::in_tree(&parsed.table, text);
+    if !parsed.torn.is_empty() {
+        found.extend(secrets::in_lines(text));
+    }
+    sources.hide(source, found);
 }
 
 /// The file that another one extends, unless that closes a circle or goes too deep.

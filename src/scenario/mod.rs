@@ -19,6 +19,7 @@ mod read;
 mod reference;
 mod render;
 mod schema;
+mod secrets;
 mod set;
 mod shape;
 mod sources;

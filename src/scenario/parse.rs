@@ -2,6 +2,8 @@
 
 use toml::de::DeTable;
 
+use crate::kafka::config::{MASK, is_secret};
+
 use super::fields::{Kind, TableSpec};
 use super::problem::{Findings, Problem};
 use super::sources::Sources;
@@ -62,6 +64,11 @@ fn syntax(message: &str, place: Place, text: &str) -> Problem {
     if is_clash && line.trim_start().starts_with("config.") {
         let (key, value) = line.trim().split_once('=').unwrap_or((line.trim(), " …"));
         let name = key.trim().trim_start_matches("config.");
+        let value = if is_secret(name) {
+            &format!(" {MASK}")
+        } else {
+            value
+        };
         return problem.hint(format!(
             "where one Kafka name begins another, quote it: config.\"{name}\" ={value}"
         ));

@@ -6,6 +6,7 @@ use std::ops::Range;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use crate::command::text::is_harmless;
+use crate::kafka::config::MASK;
 
 use super::problem::{Mark, Paint, Problem};
 use super::sources::Sources;
@@ -94,11 +95,11 @@ fn excerpt<'a>(marks: &[&'a Mark], sources: &'a Sources) -> Excerpt<'a> {
             AnnotationKind::Context
         };
         let range = sources.range(mark.place);
-        let shown = shown(&text[start..range.start]).len();
-        let length = self::shown(&text[range]).len();
-        annotate(kind, shown..shown + length, &mark.label)
+        let before = shown(sources, source, start..range.start).len();
+        let length = shown(sources, source, range).len();
+        annotate(kind, before..before + length, &mark.label)
     });
-    let snippet = Snippet::source(shown(&text[start..end]))
+    let snippet = Snippet::source(shown(sources, source, start..end))
         .line_start(line_start)
         .path(path);
     Excerpt::Lines(snippet.annotations(annotations))
@@ -106,7 +107,8 @@ fn excerpt<'a>(marks: &[&'a Mark], sources: &'a Sources) -> Excerpt<'a> {
 
 /// What surrounds the caret of one mark in a long line.
 fn part_of_line<'a>(mark: &'a Mark, sources: &'a Sources, line: Range<usize>) -> Excerpt<'a> {
-    let text = sources.text(mark.place.source);
+    let source = mark.place.source;
+    let text = sources.text(source);
     let range = sources.range(mark.place);
     let boundary = |at: usize| {
         let at = at.clamp(line.start, line.end);
@@ -116,21 +118,58 @@ fn part_of_line<'a>(mark: &'a Mark, sources: &'a Sources, line: Range<usize>) ->
     };
     let start = boundary(range.start.saturating_sub(AROUND_BYTES));
     let end = boundary(range.start + AROUND_BYTES);
-    let caret = shown(&text[start..range.start]).len();
-    let length = shown(&text[range.start..range.end.clamp(range.start, end)]).len();
+    let caret = shown(sources, source, start..range.start).len();
+    let length = shown(
+        sources,
+        source,
+        range.start..range.end.clamp(range.start, end),
+    )
+    .len();
     let place = sources.position(mark.place);
-    let path = sources.path(mark.place.source);
+    let path = sources.path(source);
     let origin = Origin::path(path)
         .line(place.line)
         .char_column(place.column);
-    let snippet = Snippet::source(shown(&text[start..end])).line_start(place.line);
+    let snippet = Snippet::source(shown(sources, source, start..end)).line_start(place.line);
     let annotation = annotate(AnnotationKind::Primary, caret..caret + length, &mark.label);
     Excerpt::PartOfLine(origin, snippet.annotation(annotation))
 }
 
-/// A stretch of a file as it may be shown. The renderer takes care of ASCII's control characters
-/// itself; here go the others that a terminal would obey, or not show.
-fn shown(text: &str) -> Cow<'_, str> {
+/// A stretch of a file as it may be shown: secrets masked, line by line, so that lines keep their
+/// numbers. What two neighbouring stretches show is what they show as one.
+fn shown(sources: &Sources, source: SourceId, range: Range<usize>) -> Cow<'_, str> {
+    let text = sources.text(source);
+    let mut secrets = sources
+        .secrets(source)
+        .iter()
+        .filter(|secret| secret.start < range.end && range.start < secret.end)
+        .peekable();
+    if secrets.peek().is_none() {
+        return harmless(&text[range]);
+    }
+    let mut shown = String::new();
+    let mut open = range.start;
+    for secret in secrets {
+        let hidden = secret.start.max(range.start)..secret.end.min(range.end);
+        shown.push_str(&harmless(&text[open..hidden.start]));
+        for (offset, c) in text[hidden.clone()].char_indices() {
+            let at = hidden.start + offset;
+            if at == secret.start || text[..at].ends_with('\n') {
+                shown.push_str(MASK);
+            }
+            if c == '\n' {
+                shown.push(c);
+            }
+        }
+        open = hidden.end;
+    }
+    shown.push_str(&harmless(&text[open..range.end]));
+    Cow::Owned(shown)
+}
+
+/// The renderer takes care of ASCII's control characters itself; here go the others that a
+/// terminal would obey, or not show.
+fn harmless(text: &str) -> Cow<'_, str> {
     let is_fine = |c: char| c.is_ascii() || is_harmless(c);
     if text.chars().all(is_fine) {
         return Cow::Borrowed(text);

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::fields::{Kind, Merge, ROOT, TableSpec};
 use super::problem::{Findings, Problem};
+use super::secrets;
 use super::sources::Sources;
 use super::tree::{Entry, Node, Place, SourceId, Table, Value, node};
 
@@ -24,6 +25,8 @@ struct Part {
 /// Changes a tree; what is wrong is pointed at in the option's text.
 pub(crate) fn apply(root: &mut Table, set: &str, sources: &mut Sources, findings: &mut Findings) {
     let source = sources.give(SHOWN_AS, set.to_owned());
+    let secret = secrets::in_setting(set).map(|start| start..set.len());
+    sources.hide(source, secret.into_iter().collect());
     let Some((path, value)) = set.split_once('=') else {
         let place = Place::new(source, &(0..set.len()));
         let problem = Problem::new("--set has no '='").at(place, "expected path=value");

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::command::text::{escaped, nearest};
@@ -49,6 +50,8 @@ struct Text {
     shown: String,
     /// As it was read, where that is not to be shown.
     original: Option<String>,
+    /// Stretches of `shown` that hold secrets, in order and apart from each other.
+    secrets: Vec<Range<usize>>,
     location: Location,
     /// The same for all paths that lead to one file.
     canonical: Option<PathBuf>,
@@ -97,7 +100,7 @@ impl Sources {
     }
 
     /// The bytes of a place, within its text and between characters whatever happens.
-    pub(crate) fn range(&self, place: Place) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self, place: Place) -> Range<usize> {
         let text = self.text(place.source);
         let boundary = |at: u32| {
             let at = (at as usize).min(text.len());
@@ -116,6 +119,7 @@ impl Sources {
             path: escaped(path),
             shown: text,
             original: None,
+            secrets: Vec::new(),
             location: Location::Given,
             canonical: None,
         })
@@ -181,6 +185,7 @@ impl Sources {
             path: escaped(&path),
             shown: text,
             original: None,
+            secrets: Vec::new(),
             location,
             canonical,
         }))
@@ -189,6 +194,28 @@ impl Sources {
     fn add(&mut self, text: Text) -> SourceId {
         self.list.push(text);
         SourceId((self.list.len() - 1) as u16)
+    }
+
+    /// Remembers where a text holds secrets; its places stay what they are.
+    pub(crate) fn hide(&mut self, source: SourceId, mut secrets: Vec<Range<usize>>) {
+        let Some(text) = self.list.get_mut(usize::from(source.0)) else {
+            return;
+        };
+        secrets.sort_unstable_by_key(|secret| secret.start);
+        text.secrets.clear();
+        for secret in secrets {
+            match text.secrets.last_mut() {
+                Some(last) if secret.start < last.end => last.end = last.end.max(secret.end),
+                _ => text.secrets.push(secret),
+            }
+        }
+    }
+
+    /// The stretches of a text that hold secrets, in order.
+    pub(crate) fn secrets(&self, source: SourceId) -> &[Range<usize>] {
+        self.list
+            .get(usize::from(source.0))
+            .map_or(&[], |text| &text.secrets)
     }
 
     /// A text as it was read, secrets included: for readers, not for messages.

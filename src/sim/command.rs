@@ -70,6 +70,8 @@ pub enum BrokerFault {
     DiskRate(Option<u64>),
     /// The log directory is full: appends answer `KAFKA_STORAGE_ERROR` from now on.
     DiskFull,
+    /// The disk takes what it was configured to take, and has room again.
+    DiskHeal,
     /// Every request takes this much longer from now on.
     Slow(SimSpan),
     /// The controller fences the broker now, and lets it in again at its next heartbeat.

@@ -12,7 +12,7 @@ use crate::sim::config::{
     Pacing, Peer, ValueConfig,
 };
 use crate::sim::fact::Fact;
-use crate::sim::ids::{BrokerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 use crate::sim::testing::{Run, TRIPS, load, producer, producer_of, topic, world};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::PartitionView;
@@ -131,6 +131,41 @@ fn a_full_pool_slows_the_loop_to_what_the_cluster_drains() {
     run.to(60_000);
     let rate = (run.simulation.producer(TRIPS).totals.records_sent - before) as f64 / 40.0;
     assert!((rate - 6_000.0).abs() < 180.0, "{rate}");
+}
+
+#[test]
+fn a_full_disk_takes_nothing_until_it_is_healed() {
+    const AT: BrokerIndex = BrokerIndex(0);
+    let mut run = Run::new(loaded(load(1_000)));
+    let end = |run: &Run| run.simulation.partition(PartitionIndex(0)).log_end_offset;
+    run.to(2_000)
+        .command(Command::Broker(AT, BrokerFault::DiskFull))
+        .to(2_100);
+    let when_full = end(&run);
+    run.to(4_000);
+    assert_eq!(end(&run), when_full);
+    run.command(Command::Broker(AT, BrokerFault::DiskHeal))
+        .to(6_000);
+    assert!(when_full + 100 < end(&run), "{when_full} {}", end(&run));
+}
+
+#[test]
+fn a_healed_disk_is_as_fast_as_it_was_configured_and_no_faster() {
+    const AT: BrokerIndex = BrokerIndex(0);
+    let healed = |fault| {
+        let mut run = Run::new(slow_disks(loaded(load(10_000))));
+        for fault in [fault, BrokerFault::DiskHeal] {
+            run.command(Command::Broker(AT, fault));
+        }
+        run.to(20_000).simulation.broker(AT).bytes_appended
+    };
+    let untouched = Run::new(slow_disks(loaded(load(10_000))))
+        .to(20_000)
+        .simulation
+        .broker(AT)
+        .bytes_appended;
+    assert_eq!(healed(BrokerFault::DiskRate(Some(1_000))), untouched);
+    assert_eq!(healed(BrokerFault::DiskRate(None)), untouched);
 }
 
 #[test]

@@ -101,10 +101,20 @@ impl Diagnosis for BufferFilling {
         }
         Verdict::Raised(format!(
             "producer {name} fills its buffer: {}/s more come than leave, so buffer.memory \
-             ({}) will be full in about {left:.0} s",
+             ({}) will be full {}",
             bytes(growth as u64),
             bytes(total),
+            moment(left),
         ))
+    }
+}
+
+/// When something will be that is this many seconds ahead.
+fn moment(seconds: f64) -> String {
+    if seconds < 1.0 {
+        "within a second".to_owned()
+    } else {
+        format!("in about {seconds:.0} s")
     }
 }
 
@@ -202,4 +212,18 @@ fn memory_wait(view: &ProducerView) -> Option<SimTime> {
         _ => None,
     });
     waits.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_less_than_a_second_ahead_is_not_said_to_be_now() {
+        assert_eq!(moment(0.0), "within a second");
+        assert_eq!(moment(0.4), "within a second");
+        assert_eq!(moment(0.99), "within a second");
+        assert_eq!(moment(1.0), "in about 1 s");
+        assert_eq!(moment(20.6), "in about 21 s");
+    }
 }

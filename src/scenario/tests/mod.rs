@@ -5,6 +5,7 @@ mod files;
 mod loading;
 mod problems;
 mod rubbish;
+mod secrets;
 
 use super::*;
 

@@ -38,6 +38,10 @@ impl Cluster {
         match (fault, broker.process) {
             (BrokerFault::DiskRate(rate), _) => broker.disk.rate = rate.map(|rate| rate.max(1)),
             (BrokerFault::DiskFull, _) => broker.disk.space = Space::Full,
+            (BrokerFault::DiskHeal, _) => {
+                broker.disk.rate = ctx.config.brokers[at.index()].append_rate;
+                broker.disk.space = Space::Free;
+            }
             (BrokerFault::Slow(by), _) => broker.slowed_by = by,
             (BrokerFault::Start, Process::Down) => self.start(ctx, at),
             (BrokerFault::Start, _) => return Err("the broker's process already runs"),

@@ -22,6 +22,8 @@ use crate::tui::widget::table::{Column, Table, total_cells};
 const QUEUE_BATCHES_MIN: u32 = 8;
 /// From this width on, each row has a history.
 const HISTORY_WIDTH_MIN: u16 = 72;
+/// From this height on, the pane says how many partitions it leaves out.
+const UNREAD_HEIGHT_MIN: u16 = 3;
 /// How far above the mean a figure must be to be flagged.
 pub const FLAG_FACTOR: f64 = 2.0;
 
@@ -155,9 +157,14 @@ impl Partitions<'_> {
         ])
     }
 
-    /// Lines that rows take in `height` lines, without the heading and the hottest keys.
+    /// Lines that rows take in `height` lines, without the heading and what stands below.
     pub fn visible(&self, height: u16) -> u16 {
-        height.saturating_sub(if self.shows_keys(height) { 2 } else { 1 })
+        let below = u16::from(self.shows_keys(height)) + u16::from(self.shows_unread(height));
+        height.saturating_sub(1 + below)
+    }
+
+    fn shows_unread(&self, height: u16) -> bool {
+        self.unread > 0 && height >= UNREAD_HEIGHT_MIN
     }
 
     fn shows_keys(&self, height: u16) -> bool {
@@ -238,6 +245,18 @@ impl Partitions<'_> {
             ));
         }
         cells
+    }
+
+    /// What the rows, the bars and the evenness do not cover.
+    fn unread_words(&self) -> Line<'static> {
+        let words = match self.unread {
+            1 => "1 more partition is left out".to_owned(),
+            unread => format!(
+                "{} more partitions are left out",
+                number::count(unread as u64)
+            ),
+        };
+        Line::styled(words, self.theme.styles.text.dim)
     }
 
     fn keys(&self, width: u16) -> Line<'static> {
@@ -363,6 +382,9 @@ impl Widget for &Partitions<'_> {
             .map(|(row, means)| (row.records.unwrap_or(0.0), means.records));
         self.draw_bars(rates, bars, buffer);
         self.draw_histories(shown.map(|(row, _)| row), history, buffer);
+        if self.shows_unread(area.height) {
+            text::put_line(buffer, area, visible as u16 + 1, &self.unread_words());
+        }
         if self.shows_keys(area.height) {
             text::put_line(buffer, area, area.height - 1, &self.keys(area.width));
         }
