@@ -162,3 +162,10 @@ impl Display for Value {
         }
     }
 }
+
+/// The median, and how far the runs are apart as a share of it.
+pub fn median_and_spread(mut runs: Vec<f64>) -> (f64, f64) {
+    runs.sort_by(f64::total_cmp);
+    let median = runs[runs.len() / 2];
+    (median, (runs[runs.len() - 1] - runs[0]) / median.abs())
+}

@@ -64,7 +64,8 @@ fn without_leader_ms(config: &str, fails_at_ms: u64) -> f64 {
     let trace = Trace::to_end(
         "30s",
         &format!(
-            r#"        [cluster]
+            r#"
+        [cluster]
         brokers = 3
         {config}
         [[topic]]

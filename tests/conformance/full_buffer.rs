@@ -103,7 +103,8 @@ fn simulate(case: &str, seconds: u64) -> Simulated {
     let mut trace = Trace::new(
         "120s",
         &format!(
-            r#"        [cluster]
+            r#"
+        [cluster]
         brokers = {brokers}
         link = {{ rtt = "1ms", bandwidth = "{bandwidth}B/s" }}
         request-time = "0s"

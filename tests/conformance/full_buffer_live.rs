@@ -11,7 +11,7 @@ use kdrill::sim::fact::Fact;
 use kdrill::sim::time::{SimSpan, SimTime};
 use serde_json::Value;
 
-use crate::comparison::{Comparison, Tolerance};
+use crate::comparison::{Comparison, Tolerance, median_and_spread};
 use crate::golden;
 use crate::trace::{Trace, millis, warm_up};
 
@@ -92,13 +92,6 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
         }
     }
     comparison
-}
-
-/// The median, and how far the runs are apart as a share of it.
-fn median_and_spread(mut runs: Vec<f64>) -> (f64, f64) {
-    runs.sort_by(f64::total_cmp);
-    let median = runs[runs.len() / 2];
-    (median, (runs[runs.len() - 1] - runs[0]) / median.abs())
 }
 
 /// By class and text, with figures that differ from batch to batch left out: each run.

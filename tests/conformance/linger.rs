@@ -116,7 +116,8 @@ fn simulated(case: &str) -> Trace {
     let mut trace = Trace::new(
         "20s",
         &format!(
-            r#"        [cluster]
+            r#"
+        [cluster]
         brokers = {brokers}
         link = {{ rtt = "{rtt}", bandwidth = "1000Gbit/s" }}
         request-time = "0s"

@@ -78,7 +78,8 @@ fn backoffs(seed: u64) -> Vec<f64> {
     let trace = Trace::to_end(
         "8s",
         &format!(
-            r#"        seed = {seed}
+            r#"
+        seed = {seed}
         [cluster]
         brokers = 1
         link = {{ rtt = "{ROUND_MS}ms", bandwidth = "1000Gbit/s" }}
@@ -185,36 +186,13 @@ impl Case {
             "retries-1" => "config.retries = 1",
             _ => "",
         };
+        let cluster =
+            "link = { rtt = \"2ms\", bandwidth = \"1000Gbit/s\" }\nrequest-time = \"30ms\"";
+        let setting = (self.acks.as_str(), self.idempotent, self.in_flight);
+        let timeline = self.timeline();
         Trace::to_end(
             "12s",
-            &format!(
-                r#"            [cluster]
-            brokers = 1
-            link = {{ rtt = "2ms", bandwidth = "1000Gbit/s" }}
-            request-time = "30ms"
-            [[topic]]
-            name = "events"
-            partitions = 2
-            replication-factor = 1
-            [[producer]]
-            name = "trips"
-            config.linger.ms = 0
-            config.acks = "{acks}"
-            config.enable.idempotence = {idempotent}
-            config."max.in.flight.requests.per.connection" = {in_flight}
-            config.request.timeout.ms = 1000
-            config."retry.backoff.ms" = 100
-            config."retry.backoff.max.ms" = 100
-            config."reconnect.backoff.ms" = 50
-            config."reconnect.backoff.max.ms" = 50
-            {extra}
-            {script}
-            {timeline}"#,
-                acks = self.acks,
-                idempotent = self.idempotent,
-                in_flight = self.in_flight,
-                timeline = self.timeline(),
-            ),
+            &scenario(cluster, setting, &format!("{extra}\n{script}\n{timeline}")),
         )
     }
 
@@ -257,6 +235,37 @@ impl Case {
         };
         commands.iter().map(table).collect()
     }
+}
+
+/// One producer with the recordings' timeouts and backoffs; `rest` begins with more of its
+/// configuration.
+pub fn scenario(
+    cluster: &str,
+    (acks, idempotent, in_flight): (&str, bool, u32),
+    rest: &str,
+) -> String {
+    format!(
+        r#"
+        [cluster]
+        brokers = 1
+        {cluster}
+        [[topic]]
+        name = "events"
+        partitions = 2
+        replication-factor = 1
+        [[producer]]
+        name = "trips"
+        config.linger.ms = 0
+        config.acks = "{acks}"
+        config.enable.idempotence = {idempotent}
+        config."max.in.flight.requests.per.connection" = {in_flight}
+        config.request.timeout.ms = 1000
+        config."retry.backoff.ms" = 100
+        config."retry.backoff.max.ms" = 100
+        config."reconnect.backoff.ms" = 50
+        config."reconnect.backoff.max.ms" = 50
+        {rest}"#
+    )
 }
 
 /// The link resets what stands and what is under way, and is whole again before anybody notices.

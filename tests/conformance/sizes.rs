@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use kdrill::kafka::metric_name::ProducerMetric as M;
-use kdrill::kafka::size::{FillingBatch, HeaderSize, payload_bytes};
+use kdrill::kafka::size::{FillingBatch, HeaderSize, RecordSize, payload_bytes};
 use kdrill::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
     produce_topic_bytes,
@@ -82,7 +82,7 @@ fn batch_and_request(batch_size: u32, row: &[Value]) -> Vec<i64> {
     let payload = payload_bytes(length(&row[0]), length(&row[1]), &headers);
     let mut batch = FillingBatch::with_first(batch_size.max(1), payload);
     let sent = records_sent(batch_size, row);
-    while batch.records() < sent && batch.append(0, payload) {}
+    while batch.records() < sent && batch.append(0, RecordSize::new(payload)) {}
     let request = request_bytes(&[batch.bytes()]);
     vec![batch.records().into(), batch.bytes().into(), request.into()]
 }
@@ -123,7 +123,8 @@ fn fill(batch_size: u32, row: &[Value]) -> Trace {
     Trace::to_end(
         "40s",
         &format!(
-            r#"        [cluster]
+            r#"
+        [cluster]
         brokers = 1
         [[topic]]
         name = "sizes"
@@ -148,7 +149,10 @@ fn spread(row: &[Value]) -> Vec<i64> {
     let step_ms = row[0].as_i64().expect("milliseconds");
     let payload = payload_bytes(None, Some(1024), &[]);
     let mut batch = FillingBatch::with_first(DEFAULT_BATCH_SIZE, payload);
-    while batch.append(i64::from(batch.records()) * step_ms, payload) {}
+    while batch.append(
+        i64::from(batch.records()) * step_ms,
+        RecordSize::new(payload),
+    ) {}
     vec![batch.records().into(), batch.bytes().into()]
 }
 
@@ -163,7 +167,7 @@ fn compare_sample(path: &str, mechanism: &'static str, real: &Value) -> Comparis
         let ms = place / 10;
         let payload = payload_bytes(None, Some(value.len() as u32), &[]);
         if let Some((first_ms, batch)) = &mut open {
-            if batch.append((ms - *first_ms) as i64, payload) {
+            if batch.append((ms - *first_ms) as i64, RecordSize::new(payload)) {
                 continue;
             }
             full.push(format!("{} {}", batch.records(), batch.bytes()));
@@ -236,7 +240,8 @@ fn send_one(real: &Value) -> Trace {
     Trace::to_end(
         "5s",
         &format!(
-            r#"        [cluster]
+            r#"
+        [cluster]
         brokers = 1
         [[topic]]
         name = "sizes"

@@ -7,7 +7,7 @@
 use kdrill::sim::time::SimSpan;
 use serde_json::Value;
 
-use crate::comparison::{Comparison, Tolerance};
+use crate::comparison::{Comparison, Tolerance, median_and_spread};
 use crate::golden;
 use crate::trace::{Trace, millis, warm_up};
 
@@ -140,13 +140,6 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
     Some(comparison.number("batch-size-avg", median, bytes as f64 / batches, batch_size))
 }
 
-/// The median, and how far the runs are apart as a share of it.
-fn median_and_spread(mut runs: Vec<f64>) -> (f64, f64) {
-    runs.sort_by(f64::total_cmp);
-    let median = runs[runs.len() / 2];
-    (median, (runs[runs.len() - 1] - runs[0]) / median)
-}
-
 /// The client configuration of a case.
 fn config_of(choice: &str) -> Option<&'static str> {
     Some(match choice {
@@ -179,7 +172,8 @@ fn simulated(network: &str, config: &str, is_keyed: bool) -> Trace {
     let mut trace = Trace::new(
         "30s",
         &format!(
-            r#"        [cluster]
+            r#"
+        [cluster]
         brokers = 3
         link = {{ rtt = "1ms", bandwidth = "1000Gbit/s" }}
         request-time = "0s"
