@@ -163,10 +163,23 @@ impl FillingBatch {
         }
     }
 
+    /// No batch at all: there is no room for anything.
+    pub const NONE: Self = Self {
+        limit: 0,
+        records: 0,
+        bytes: 0,
+    };
+
+    /// Whether the next append is certain not to fit (`ProducerBatch.isFull`).
+    pub const fn is_full(&self) -> bool {
+        self.limit <= self.bytes
+    }
+
     /// Takes another record, `timestamp_delta_ms` after the first; says no if there is no room.
     #[must_use]
-    pub fn append(&mut self, timestamp_delta_ms: i64, payload: u32) -> bool {
-        let record = record_bytes(self.records, timestamp_delta_ms, payload);
+    #[inline]
+    pub fn append(&mut self, timestamp_delta_ms: i64, record: RecordSize) -> bool {
+        let record = record.at(self.records, timestamp_delta_ms);
         let filled = self.bytes.checked_add(record);
         let Some(bytes) = filled.filter(|bytes| *bytes <= self.limit) else {
             return false;
@@ -203,7 +216,10 @@ mod tests {
     fn fill(limit: u32, value_bytes: u32, spacing_ms: i64) -> (u32, u32) {
         let payload = null_key(value_bytes);
         let mut batch = FillingBatch::with_first(limit, payload);
-        while batch.append(i64::from(batch.records()) * spacing_ms, payload) {}
+        while batch.append(
+            i64::from(batch.records()) * spacing_ms,
+            RecordSize::new(payload),
+        ) {}
         (batch.records(), batch.bytes())
     }
 
@@ -294,8 +310,11 @@ mod tests {
         let tiny = payload_bytes(None, None, &[]);
         let mut batch = FillingBatch::with_first(1, tiny);
         assert_eq!(batch.bytes(), BATCH_OVERHEAD + 7);
-        assert!(batch.append(0, tiny) && batch.append(0, tiny));
-        assert!(!batch.append(0, tiny), "the estimate is 17 bytes too high");
+        assert!(batch.append(0, RecordSize::new(tiny)) && batch.append(0, RecordSize::new(tiny)));
+        assert!(
+            !batch.append(0, RecordSize::new(tiny)),
+            "the estimate is 17 bytes too high"
+        );
         assert_eq!((batch.records(), batch.bytes()), (3, BATCH_OVERHEAD + 21));
     }
 
@@ -360,7 +379,7 @@ mod tests {
         assert_eq!(upper_bound_estimate(payload), u32::MAX);
         let mut batch = FillingBatch::with_first(u32::MAX, payload);
         assert_eq!(batch.bytes(), u32::MAX);
-        assert!(!batch.append(0, 0));
+        assert!(!batch.append(0, RecordSize::new(0)));
     }
 
     /// Counts the bytes as `ByteUtils` writes them.

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use crate::sim::Output;
-use crate::sim::config::{
-    Arrival, Config, ExistingTopic, KeyChoice, KeyConfig, Pacing, ValueConfig,
-};
+use crate::sim::config::{Arrival, Config, ExistingTopic, Pacing, ValueConfig};
 use crate::sim::fact::Flow;
 use crate::sim::ids::BrokerIndex;
 use crate::sim::simulation::Simulation;
-use crate::sim::testing::{load, producer, world};
+use crate::sim::testing::{keyless, load, producer, world};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Many applications, each of which sends single records now and then.
@@ -34,15 +32,9 @@ fn queue() -> Config {
     });
     config.producers = (0..PRODUCERS)
         .map(|n| {
-            let mut load = load(RATE);
+            let mut load = keyless(load(RATE));
             (load.pacing, load.arrival) = (Pacing::Open, Arrival::Poisson);
             load.values = ValueConfig::Fixed(1000);
-            let no_keys = KeyConfig {
-                keys: Vec::new(),
-                choice: KeyChoice::Cycle,
-                explicit_partition: None,
-            };
-            load.keys = Arc::new(no_keys);
             let mut client = producer(&format!("p{n}"), &[("linger.ms", "0")]);
             client.loads.push(load);
             client

@@ -13,7 +13,7 @@ use crate::sim::config::{
 };
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::testing::{Run, TRIPS, load, producer, producer_of, topic, world};
+use crate::sim::testing::{Run, TRIPS, keyless, load, producer, producer_of, topic, world};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::PartitionView;
 
@@ -366,14 +366,7 @@ fn a_healed_cut_lets_everything_through_and_nothing_stands_twice() {
 
 #[test]
 fn without_keys_every_partition_gets_its_share() {
-    let mut keyless = load(20_000);
-    let no_keys = KeyConfig {
-        keys: Vec::new(),
-        choice: KeyChoice::Cycle,
-        explicit_partition: None,
-    };
-    keyless.keys = std::sync::Arc::new(no_keys);
-    let mut run = Run::new(loaded(keyless));
+    let mut run = Run::new(loaded(keyless(load(20_000))));
     run.to(30_000);
     for partition in run.simulation.partition_views() {
         let share = partition.records_in as f64 / 600_000.0;
@@ -383,16 +376,10 @@ fn without_keys_every_partition_gets_its_share() {
 
 /// The share of keyless records that goes to each broker; the third takes 20 ms a request.
 fn shares_beside_a_slow_broker(version: KafkaVersion) -> Vec<f64> {
-    let mut keyless = load(10_000);
-    keyless.keys = std::sync::Arc::new(KeyConfig {
-        keys: Vec::new(),
-        choice: KeyChoice::Cycle,
-        explicit_partition: None,
-    });
     let mut config = world();
     config.brokers[2].request_time = SimSpan::from_millis(20);
     config.producers[0] = producer_of(version, "trips", &[]);
-    config.producers[0].loads.push(keyless);
+    config.producers[0].loads.push(keyless(load(10_000)));
     let mut run = Run::new(config);
     run.to(10_000);
     let views = run.simulation.partition_views();
@@ -484,12 +471,7 @@ fn eventful(seed: u64) -> Config {
     (second.topic, second.pacing, second.arrival) = (TopicIndex(1), Pacing::Open, Arrival::Poisson);
     second.values = ValueConfig::Uniform(10, 3000);
     second.on_failed = OnFailed::Resend;
-    let no_keys = KeyConfig {
-        keys: Vec::new(),
-        choice: KeyChoice::Cycle,
-        explicit_partition: None,
-    };
-    second.keys = std::sync::Arc::new(no_keys);
+    second = keyless(second);
     let mut config = client(
         slow_disks(loaded(first)),
         &[

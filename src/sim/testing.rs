@@ -122,6 +122,19 @@ pub fn load(records_per_second: u64) -> LoadConfig {
     }
 }
 
+/// The same without keys.
+pub fn keyless(load: LoadConfig) -> LoadConfig {
+    let no_keys = KeyConfig {
+        keys: Vec::new(),
+        choice: KeyChoice::Cycle,
+        explicit_partition: None,
+    };
+    LoadConfig {
+        keys: Arc::new(no_keys),
+        ..load
+    }
+}
+
 /// A run whose facts are kept.
 pub struct Run {
     /// The engine.

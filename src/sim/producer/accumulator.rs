@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use crate::kafka::size::{BATCH_OVERHEAD, RecordSize, record_bytes};
+use crate::kafka::size::{FillingBatch, RecordSize};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Stage};
 use crate::sim::producer::retry_backoff::RetryBackoff;
@@ -28,9 +28,7 @@ pub struct Accumulator {
 struct Tail {
     /// The open batch, or [`NO_BATCH`].
     batch: BatchId,
-    limit: u32,
-    written: u32,
-    records: u32,
+    size: FillingBatch,
     payload_max: u32,
     created_ms: u64,
 }
@@ -41,17 +39,10 @@ const NO_BATCH: BatchId = BatchId::MAX;
 impl Tail {
     const NONE: Self = Self {
         batch: NO_BATCH,
-        limit: 0,
-        written: 0,
-        records: 0,
+        size: FillingBatch::NONE,
         payload_max: 0,
         created_ms: 0,
     };
-
-    /// Whether the next append is certain not to fit (`ProducerBatch.isFull`).
-    fn is_full(&self) -> bool {
-        self.limit <= self.written
-    }
 }
 
 /// One partition as its producer sees it.
@@ -168,17 +159,11 @@ impl Accumulator {
     pub fn append_to_open(&mut self, queue: u32, record: RecordSize, now: SimTime) -> Room {
         let tail = &mut self.tails[queue as usize];
         let delta = now.as_millis().wrapping_sub(tail.created_ms);
-        let written = tail
-            .written
-            .saturating_add(record.at(tail.records, delta as i64));
-        // Without an open batch the limit is 0.
-        if written > tail.limit {
+        if !tail.size.append(delta as i64, record) {
             return Room::None;
         }
-        tail.written = written;
-        tail.records += 1;
         tail.payload_max = tail.payload_max.max(record.payload);
-        if written == tail.limit {
+        if tail.size.is_full() {
             Room::Filled
         } else {
             Room::Taken
@@ -188,12 +173,12 @@ impl Accumulator {
     /// Appends to the open batch; says by how much it grew, or nothing if there was no room. Then
     /// the batch is closed.
     pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
-        let before = self.tails[queue as usize].written;
+        let before = self.tails[queue as usize].size.bytes();
         if self.append_to_open(queue, RecordSize::new(payload), now) == Room::None {
             self.close_open(queue);
             return None;
         }
-        Some(self.tails[queue as usize].written - before)
+        Some(self.tails[queue as usize].size.bytes() - before)
     }
 
     /// The open batch, if there is one, takes no more records.
@@ -210,10 +195,10 @@ impl Accumulator {
         let tail = self.tails[queue as usize];
         if tail.batch != NO_BATCH {
             let batch = self.batches.get_mut(tail.batch);
-            batch.written = tail.written;
-            batch.records = tail.records;
+            batch.written = tail.size.bytes();
+            batch.records = tail.size.records();
             batch.payload_max = tail.payload_max;
-            let next_ordinal = batch.first_ordinal + u64::from(tail.records);
+            let next_ordinal = batch.first_ordinal + u64::from(tail.size.records());
             self.queues[queue as usize].next_ordinal = next_ordinal;
         }
     }
@@ -228,7 +213,7 @@ impl Accumulator {
         let batch = self.batches.get(id);
         let tail = &self.tails[batch.queue as usize];
         if tail.batch == id {
-            (tail.records, tail.written)
+            (tail.size.records(), tail.size.bytes())
         } else {
             (batch.records, batch.written)
         }
@@ -246,24 +231,21 @@ impl Accumulator {
         let place = queue;
         let queue = &mut self.queues[queue as usize];
         let id = self.batches.open(place, limit, queue.next_ordinal, now);
-        let written = BATCH_OVERHEAD + record_bytes(0, 0, payload);
+        let size = FillingBatch::with_first(limit, payload);
         self.tails[place as usize] = Tail {
             batch: id,
-            limit,
-            written,
-            records: 1,
+            size,
             payload_max: payload,
             created_ms: now.as_millis(),
         };
         queue.is_used = true;
         queue.deque.push_back(id);
-        written
+        size.bytes()
     }
 
     /// Whether the deque is empty or its last batch takes no more records.
     pub fn is_last_batch_full(&self, queue: u32) -> bool {
-        // Without an open batch, limit and bytes are both 0.
-        self.tails[queue as usize].is_full()
+        self.tails[queue as usize].size.is_full()
     }
 
     /// Whether a queue's head may be sent (`batchReady`).
@@ -283,7 +265,7 @@ impl Accumulator {
         if tail.batch == head {
             // An open batch is the last of its queue and was never sent.
             let waited = now_ms.saturating_sub(tail.created_ms);
-            return if tail.is_full() || waited >= *linger_ms || *urgency == Urgency::SendAll {
+            return if tail.size.is_full() || waited >= *linger_ms || *urgency == Urgency::SendAll {
                 Readiness::Ready
             } else {
                 Readiness::NotBefore(tail.created_ms.saturating_add(*linger_ms))

@@ -98,26 +98,25 @@ impl Client {
     /// The record needs a new batch: clients of 2.4 to 3.9 tell their partitioner and ask once
     /// more. `RoundRobinPartitioner` leaves out a partition by that (KAFKA-9965).
     pub(super) fn asks_again(&mut self, call: &mut SendCall) -> bool {
+        let is_first_time = call.asked == 1 && call.memory.is_none();
         let Route::Partition(previous) = call.route else {
             return false;
         };
-        let is_first_time = call.asked == 1 && call.memory.is_none();
-        let leaders = self.leaders(call.topic);
-        let asks = match &mut self.older[call.topic.index()] {
-            Some(OlderPartitioner::RoundRobin(_)) => {
-                self.settings.partitioner.class == PartitionerClass::RoundRobin
-                    && self.settings.version.round_robin_skips()
-            }
-            Some(OlderPartitioner::StickyByBatch(sticky)) if is_first_time => {
-                sticky.on_new_batch(previous, &leaders);
-                true
-            }
-            Some(OlderPartitioner::StickyByBatch(_)) | None => false,
-        };
-        if asks && is_first_time {
-            call.route = Route::Sticky;
+        if !is_first_time {
+            return false;
         }
-        asks && is_first_time
+        let leaders = self.leaders(call.topic);
+        match &mut self.older[call.topic.index()] {
+            Some(OlderPartitioner::StickyByBatch(sticky)) => {
+                sticky.on_new_batch(previous, &leaders);
+            }
+            Some(OlderPartitioner::RoundRobin(_))
+                if self.settings.partitioner.class == PartitionerClass::RoundRobin
+                    && self.settings.version.round_robin_skips() => {}
+            Some(OlderPartitioner::RoundRobin(_)) | None => return false,
+        }
+        call.route = Route::Sticky;
+        true
     }
 
     fn older_of(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> &mut OlderPartitioner {

@@ -259,17 +259,22 @@ impl Client {
             }
             return;
         };
-        match self
-            .connections
-            .get(slot)
-            .usable(self.settings.max_in_flight, ctx.now)
-        {
-            Usable::Now => self.send_metadata_request(ctx, slot),
+        if self.approach(ctx, slot) {
+            self.send_metadata_request(ctx, slot);
+        }
+    }
+
+    /// Whether a node may be sent to now; connects, or remembers when to look again.
+    pub(super) fn approach(&mut self, ctx: &mut Context<'_>, slot: Slot) -> bool {
+        let max_in_flight = self.settings.max_in_flight;
+        let usable = self.connections.get(slot).usable(max_in_flight, ctx.now);
+        match usable {
             Usable::Connectable => self.connect(ctx, slot),
             Usable::At(at) => self.sleep.wake_by(at),
             Usable::AtMs(at_ms) => self.sleep.wake_by_ms(at_ms),
-            Usable::Later => {}
+            Usable::Now | Usable::Later => {}
         }
+        usable == Usable::Now
     }
 
     fn send_metadata_request(&mut self, ctx: &mut Context<'_>, slot: Slot) {
@@ -293,22 +298,12 @@ impl Client {
         let LeastLoaded::Node(slot) = self.least_loaded_node(ctx) else {
             return;
         };
-        match self
-            .connections
-            .get(slot)
-            .usable(self.settings.max_in_flight, ctx.now)
-        {
-            Usable::Now => {
-                let id = self.open_request(ctx, slot, ApiKey::InitProducerId);
-                let client_id_bytes = self.client_id.len() as u32;
-                let bytes = init_producer_id_request_bytes(client_id_bytes, None);
-                self.transmit(ctx, slot, id, bytes);
-                self.idempotence.state = ProducerIdState::Requested;
-            }
-            Usable::Connectable => self.connect(ctx, slot),
-            Usable::At(at) => self.sleep.wake_by(at),
-            Usable::AtMs(at_ms) => self.sleep.wake_by_ms(at_ms),
-            Usable::Later => {}
+        if self.approach(ctx, slot) {
+            let id = self.open_request(ctx, slot, ApiKey::InitProducerId);
+            let client_id_bytes = self.client_id.len() as u32;
+            let bytes = init_producer_id_request_bytes(client_id_bytes, None);
+            self.transmit(ctx, slot, id, bytes);
+            self.idempotence.state = ProducerIdState::Requested;
         }
     }
 

@@ -11,7 +11,6 @@ use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::producer::accumulator::{Patience, Readiness};
 use crate::sim::producer::client::{Client, Closing};
-use crate::sim::producer::connections::Usable;
 use crate::sim::producer::drain::Drain;
 use crate::sim::producer::partitioner::PartitionLoad;
 use crate::sim::producer::retry_backoff::RetryBackoff;
@@ -201,7 +200,7 @@ impl Client {
         }
     }
 
-    /// Whether a ready node may be sent to now; connects, or remembers when to look again.
+    /// Whether a ready node may have data now.
     fn may_send_to(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) -> bool {
         let now_ms = ctx.now.as_millis();
         let slot = self.connections.slot_of(broker);
@@ -210,19 +209,11 @@ impl Client {
         }
         // A due metadata update has priority over all nodes.
         let is_metadata_due = self.metadata.due_ms(&self.settings.metadata) <= now_ms;
-        let max_in_flight = self.settings.max_in_flight;
-        let usable = self.connections.get(slot).usable(max_in_flight, ctx.now);
-        let may = usable == Usable::Now && !is_metadata_due;
+        let may = self.approach(ctx, slot) && !is_metadata_due;
         let stats = &mut self.connections.get_mut(slot).latency_stats;
         stats.0 = now_ms;
         if may {
             stats.1 = now_ms;
-        }
-        match usable {
-            Usable::Connectable => self.connect(ctx, slot),
-            Usable::At(at) => self.sleep.wake_by(at),
-            Usable::AtMs(at_ms) => self.sleep.wake_by_ms(at_ms),
-            Usable::Now | Usable::Later => {}
         }
         may
     }
