@@ -16,6 +16,8 @@ mod setting;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod tool;
+mod topics;
 pub mod units;
 pub mod words;
 
@@ -25,5 +27,6 @@ pub use parse::parse;
 pub use problem::CommandProblem;
 pub use reference::reference;
 pub use render::render;
+pub use tool::TOPICS_ERROR;
 
 pub use crate::sim::command::Command;

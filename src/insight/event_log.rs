@@ -204,11 +204,13 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::Connected { producer, .. }
         | Fact::Disconnected { producer, .. }
         | Fact::MetadataUpdated { producer, .. }
+        | Fact::PartitionsLearned { producer, .. }
         | Fact::Rebootstrapped { producer }
         | Fact::ProducerIdAssigned { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
         | Fact::BrokerChanged { .. }
+        | Fact::PartitionsAdded { .. }
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }
         | Fact::RecordsTruncated { .. }
@@ -277,7 +279,7 @@ mod tests {
     fn the_log_keeps_the_latest_lines_and_counts_the_rest() {
         let mut log = EventLog::default();
         for n in 0..10_000 {
-            let partition = PartitionIndex(n as u32);
+            let partition = PartitionIndex::of_first_topic(n as u32);
             log.push(&stamped(
                 n,
                 Fact::IsrChanged {

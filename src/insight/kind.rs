@@ -78,6 +78,8 @@ fact_kinds! {
     Rebootstrapped = "rebootstrapped", Fact::Rebootstrapped { .. },
     ProducerIdAssigned = "producer-id-assigned", Fact::ProducerIdAssigned { .. },
     BrokerChanged = "broker-changed", Fact::BrokerChanged { .. },
+    PartitionsAdded = "partitions-added", Fact::PartitionsAdded { .. },
+    PartitionsLearned = "partitions-learned", Fact::PartitionsLearned { .. },
     LeaderChanged = "leader-changed", Fact::LeaderChanged { .. },
     IsrChanged = "isr-changed", Fact::IsrChanged { .. },
     RecordsTruncated = "records-truncated", Fact::RecordsTruncated { .. },
@@ -143,6 +145,8 @@ impl FactKind {
                 ..
             }
             | Fact::IsrChanged { .. }
+            | Fact::PartitionsAdded { .. }
+            | Fact::PartitionsLearned { .. }
             | Fact::Ended => Severity::Notice,
             Fact::ThreadUnblocked { .. }
             | Fact::Disconnected {

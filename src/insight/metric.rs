@@ -5,7 +5,7 @@
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 
 use super::ledger::LedgerField;
 
@@ -187,7 +187,7 @@ pub enum Metric {
     /// `topic.T.METRIC`
     Topic(TopicIndex, TopicFigure),
     /// `topic.T.P.METRIC`
-    Partition(PartitionIndex, PartitionFigure),
+    Partition(TopicPartition, PartitionFigure),
     /// `ledger.FIELD`
     Ledger(LedgerField),
 }

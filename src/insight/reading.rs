@@ -1,7 +1,7 @@
 //! What a figure is at this moment, before rates are made of counters.
 
 use crate::sim::Simulation;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::time::SimSpan;
 use crate::sim::view::{PartitionView, ProducerView, ThreadState};
 
@@ -41,10 +41,9 @@ impl Reading<'_> {
             }
             Metric::Broker(broker, figure) => Some(self.broker(broker, figure)),
             Metric::Topic(topic, figure) => self.topic(topic, figure),
-            Metric::Partition(partition, figure) => Some(of_partition(
-                self.partitions.get(partition.index())?,
-                figure,
-            )),
+            Metric::Partition(partition, figure) => {
+                Some(of_partition(find(self.partitions, partition)?, figure))
+            }
             Metric::Ledger(field) => {
                 Some(self.ledger.account(self.records_sent()).field(field) as f64)
             }
@@ -88,6 +87,12 @@ impl Reading<'_> {
             TopicFigure::Cv => Spread::of(partitions).map(|spread| spread.cv),
         }
     }
+}
+
+/// The view of a partition, once it exists.
+fn find(partitions: &[PartitionView], name: TopicPartition) -> Option<&PartitionView> {
+    let place = partitions.binary_search_by_key(&name, PartitionView::name);
+    place.ok().map(|place| &partitions[place])
 }
 
 /// The partitions of a topic: they stand together, in order of their number.

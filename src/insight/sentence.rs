@@ -1,6 +1,7 @@
 //! Facts as whole sentences, with the names that the scenario gave.
 
 use super::names;
+use crate::sim::command::Command;
 use crate::sim::config::Config;
 use crate::sim::fact::{BlockedOn, BrokerState, Disconnect, Fact, Limit, LinkState};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
@@ -11,6 +12,25 @@ use super::deed;
 pub fn sentence(fact: &Fact, config: &Config) -> String {
     match fact {
         Fact::CommandApplied(command) => deed::words(command, config),
+        Fact::CommandRefused { command, reason }
+            if matches!(**command, Command::AddPartitions { .. }) =>
+        {
+            format!("kafka-topics.sh: {}{reason}", crate::command::TOPICS_ERROR)
+        }
+        Fact::PartitionsAdded { topic, from, to } => {
+            let name = names::topic(config, *topic);
+            format!("{name} grows from {from} to {to} partitions")
+        }
+        Fact::PartitionsLearned {
+            producer,
+            topic,
+            from,
+            to,
+        } => format!(
+            "{} learns that {} has {to} partitions, not {from}: its keys move",
+            names::producer(config, *producer),
+            names::topic(config, *topic),
+        ),
         Fact::CommandRefused { command, reason } => {
             format!("{}: nothing to do, {reason}", deed::words(command, config))
         }

@@ -2,8 +2,9 @@
 
 use crate::kafka::hash::murmur2_partition;
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::kafka::settings::TopicSettings;
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView};
 
@@ -81,9 +82,33 @@ impl Simulation {
         }
     }
 
-    /// Every partition.
-    pub fn partitions(&self) -> impl Iterator<Item = PartitionIndex> + use<> {
-        (0..self.partition_count() as u32).map(PartitionIndex)
+    /// Every partition, in order of topics and numbers.
+    pub fn partitions(&self) -> impl Iterator<Item = PartitionIndex> {
+        let topics = self.cluster.topics().iter();
+        topics.flat_map(|partitions| partitions.iter().copied())
+    }
+
+    /// The partition of this name, if it exists.
+    pub fn find_partition(&self, name: TopicPartition) -> Option<PartitionIndex> {
+        self.cluster.find(name)
+    }
+
+    /// How many partitions the controller knows of a topic; 0 where the cluster lacks it.
+    pub fn partitions_of(&self, topic: TopicIndex) -> u32 {
+        let image = self.cluster.controller().image();
+        image.topic(topic).partitions.len() as u32
+    }
+
+    /// Whether a topic can get so many partitions; if not, what Kafka's tool says.
+    pub fn check_growth(&self, topic: TopicIndex, partitions: u32) -> Result<(), String> {
+        self.cluster.check_growth(&self.config, topic, partitions)
+    }
+
+    /// The configuration of a topic that exists.
+    pub fn topic_settings(&self, topic: TopicIndex) -> Option<&TopicSettings> {
+        let image = self.cluster.controller().image();
+        let first = image.topic(topic).partitions.first()?;
+        Some(&self.cluster.partition(*first).settings)
     }
 
     /// How many partitions there are.
@@ -103,18 +128,21 @@ impl Simulation {
 
     /// The keys that were sent most often to a topic, over all producers.
     pub fn hottest_keys(&self, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
-        let known = self.cluster.controller().image().topic(topic);
+        let known = &self.cluster.topics()[topic.index()];
         let mut all: Vec<KeyCount> = Vec::new();
         for tally in self.key_tallies.of_topic(topic) {
             for place in tally.hottest(most) {
                 let (key, records) = (&tally.keys.keys[place], tally.records[place]);
-                let hashed = murmur2_partition(key, known.partitions.max(1));
+                let hashed = murmur2_partition(key, (known.len() as u32).max(1));
                 let number = tally.keys.explicit_partition.unwrap_or(hashed);
+                let Some(&partition) = known.get(number as usize) else {
+                    continue;
+                };
                 match all.iter_mut().find(|count| count.key == *key) {
                     Some(count) => count.records += records,
                     None => all.push(KeyCount {
                         key: key.clone(),
-                        partition: PartitionIndex(known.first.0 + number),
+                        partition,
                         records,
                     }),
                 }

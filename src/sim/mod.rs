@@ -21,6 +21,8 @@ mod context;
 mod dispatch;
 mod event;
 pub mod fact;
+#[cfg(test)]
+mod growth_stories;
 mod history;
 pub mod ids;
 mod look;

@@ -357,7 +357,7 @@ mod tests {
 
     fn batch(epoch: i16, base_sequence: i32, records: u32) -> Part {
         Part {
-            partition: PartitionIndex(0),
+            partition: PartitionIndex::of_first_topic(0),
             batch: 0,
             producer_id: 9,
             epoch,

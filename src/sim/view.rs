@@ -4,7 +4,7 @@
 //! client or broker would show at this moment.
 
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// A producer's application and client.
@@ -201,6 +201,13 @@ pub struct PartitionView {
     pub queued_batches: u32,
     /// Bytes in those batches.
     pub queued_bytes: u64,
+}
+
+impl PartitionView {
+    /// Its name.
+    pub const fn name(&self) -> TopicPartition {
+        self.index.name()
+    }
 }
 
 /// How often a key was sent.

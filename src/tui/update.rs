@@ -261,8 +261,13 @@ fn answer(model: &mut Model, msg: Msg) {
     match msg {
         Msg::Answered(Ok(sentence)) => {
             model.prompt.clear();
-            model.layer = Layer::None;
-            model.notice = Some(Notice::Done(sentence));
+            // What a tool shows has lines, and a layer to be read in.
+            if sentence.contains('\n') {
+                model.layer = Layer::Text(sentence, 0);
+            } else {
+                model.layer = Layer::None;
+                model.notice = Some(Notice::Done(sentence));
+            }
         }
         Msg::Answered(Err(trouble)) => model.prompt.trouble = Some(trouble),
         Msg::Completed(completion) => model.prompt.complete(&completion),

@@ -145,12 +145,11 @@ impl Cluster {
             .topics
             .iter()
             .map(|&topic| {
-                let partitions = image.topic(topic).partitions;
-                let first = image.topic(topic).first.index();
-                let replicas = self
-                    .partitions
-                    .get(first)
-                    .map_or(0, |p| p.replicas.len() as u32);
+                let known = &image.topic(topic).partitions;
+                let replicas = known.first().map_or(0, |first| {
+                    self.partitions[first.index()].replicas.len() as u32
+                });
+                let partitions = known.len() as u32;
                 TopicMetadataSize {
                     name_bytes: ctx.config.topics[topic.index()].name.len() as u32,
                     partitions,
@@ -208,10 +207,14 @@ impl Cluster {
         producer: crate::sim::ids::ProducerIndex,
         part: &mut Part,
     ) {
-        let is_full = self.brokers[at.index()].disk.space == Space::Full;
+        let broker = &self.brokers[at.index()];
+        let is_full = broker.disk.space == Space::Full;
+        let is_known = broker.image.find(part.partition).is_some();
         let partition = &mut self.partitions[part.partition.index()];
         let refused = if is_full {
             Some(ErrorCode::KafkaStorageError)
+        } else if !is_known {
+            Some(ErrorCode::UnknownTopicOrPartition)
         } else if !partition.is_led_by(at) {
             Some(ErrorCode::NotLeaderOrFollower)
         } else if let Some(error) = partition.injected.pop() {

@@ -1,0 +1,183 @@
+//! Topics that get more partitions while producers write to them.
+
+use crate::kafka::hash::murmur2_partition;
+use crate::sim::command::{BrokerFault, Command};
+use crate::sim::config::Config;
+use crate::sim::fact::Fact;
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::testing::{Run, keyless, load, producer, topic, world};
+use crate::sim::time::SimTime;
+
+const EVENTS: TopicIndex = TopicIndex(0);
+
+/// Three partitions that become six at the third second, and two producers that learn it after 5
+/// and after 10 seconds.
+fn growing() -> Config {
+    let mut config = world();
+    config.topics = vec![topic("events", 3, 2), topic("orders", 2, 1)];
+    config.producers = [("soon", "5000"), ("late", "10000")]
+        .map(|(name, age)| producer(name, &[("metadata.max.age.ms", age)]))
+        .into();
+    for producer in &mut config.producers {
+        producer.loads.push(load(500));
+    }
+    config.timeline.push((SimTime::from_seconds(3), to(6)));
+    config
+}
+
+fn to(partitions: u32) -> Command {
+    let topic = EVENTS;
+    Command::AddPartitions { topic, partitions }
+}
+
+fn records(run: &Run) -> Vec<u64> {
+    let views = run.simulation.partition_views();
+    views.iter().map(|view| view.records_in).collect()
+}
+
+fn learned(run: &Run, who: u16) -> Option<u64> {
+    run.first(|fact| {
+        matches!(fact, Fact::PartitionsLearned { producer, from: 3, to: 6, .. }
+            if *producer == ProducerIndex(who))
+    })
+}
+
+#[test]
+fn each_producer_learns_of_new_partitions_at_its_own_next_refresh() {
+    let mut run = Run::new(growing());
+    run.to(4_900);
+    assert_eq!(records(&run)[3..6], [0, 0, 0]);
+    run.to(20_000);
+    let (soon, late) = (learned(&run, 0).unwrap(), learned(&run, 1).unwrap());
+    assert!((5_000..5_020).contains(&soon), "{soon}");
+    assert!((10_000..10_020).contains(&late), "{late}");
+}
+
+#[test]
+fn from_then_on_keys_go_where_the_hash_sends_them_among_all_partitions() {
+    let mut run = Run::new(growing());
+    run.to(10_500);
+    let before = records(&run);
+    run.to(20_500);
+    let keys = (1..=5_000).map(|n| format!("rider-{n}"));
+    let mut expected = [0_u64; 6];
+    for key in keys {
+        // 500 records/s of two producers for ten seconds are every key twice.
+        expected[murmur2_partition(key.as_bytes(), 6) as usize] += 2;
+    }
+    let came = records(&run);
+    for number in 0..6 {
+        let got = came[number] - before[number];
+        assert!(got.abs_diff(expected[number]) <= 20, "{number}: {got}");
+    }
+}
+
+#[test]
+fn new_partitions_come_behind_all_others_and_are_shown_with_their_topic() {
+    let mut run = Run::new(growing());
+    run.to(4_000);
+    let names: Vec<_> = run
+        .simulation
+        .partitions()
+        .map(|index| run.simulation.partition_name(index))
+        .collect();
+    let topics = [
+        "events-0", "events-1", "events-2", "events-3", "events-4", "events-5",
+    ];
+    assert_eq!(names[..6], topics);
+    assert_eq!(names[6..], ["orders-0", "orders-1"]);
+    let places: Vec<_> = run.simulation.partitions().map(|p| p.index()).collect();
+    assert_eq!(places, [0, 1, 2, 5, 6, 7, 3, 4]);
+}
+
+#[test]
+fn new_partitions_have_as_many_replicas_and_are_led_by_different_brokers() {
+    let mut run = Run::new(growing());
+    run.to(4_000);
+    let views = run.simulation.partition_views();
+    let mut leaders: Vec<_> = views[3..6].iter().filter_map(|view| view.leader).collect();
+    leaders.sort_unstable();
+    assert_eq!(leaders, [0, 1, 2].map(BrokerIndex));
+    assert!(views[3..6].iter().all(|view| view.isr.len() == 2));
+}
+
+#[test]
+fn what_is_written_to_new_partitions_is_replicated() {
+    let mut run = Run::new(growing());
+    run.to(20_000);
+    let views = run.simulation.partition_views();
+    for view in &views[3..6] {
+        assert!(view.log_end_offset - view.high_watermark < 200, "{view:?}");
+        assert!(view.high_watermark > 1_000, "{view:?}");
+    }
+}
+
+#[test]
+fn keyless_records_are_spread_over_new_partitions_too() {
+    let mut config = growing();
+    for producer in &mut config.producers {
+        producer.loads = vec![keyless(load(3_000))];
+    }
+    let mut run = Run::new(config);
+    run.to(60_000);
+    assert!(records(&run)[3..6].iter().all(|&records| records > 20_000));
+}
+
+#[test]
+fn a_topic_never_shrinks_and_the_refusal_is_kafkas() {
+    let mut run = Run::new(growing());
+    run.to(4_000).command(to(4)).command(to(6)).to(4_001);
+    let reasons: Vec<_> = run
+        .facts
+        .iter()
+        .filter_map(|stamped| match &stamped.fact {
+            Fact::CommandRefused { reason, .. } => Some(reason.as_ref()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            "The topic events currently has 6 partition(s); 4 would not be an increase.",
+            "Topic already has 6 partition(s)."
+        ]
+    );
+}
+
+#[test]
+fn a_dead_broker_gets_replicas_of_new_partitions_but_leads_none() {
+    let mut config = growing();
+    config.topics[0] = topic("events", 3, 3);
+    let kill = BrokerFault::Kill {
+        lose_tail_records: 0,
+    };
+    let dies = Command::Broker(BrokerIndex(1), kill);
+    config.timeline = vec![
+        (SimTime::from_seconds(1), dies),
+        (SimTime::from_seconds(20), to(9)),
+    ];
+    let mut run = Run::new(config);
+    run.to(22_000);
+    let views = run.simulation.partition_views();
+    let new = &views[3..9];
+    assert!(
+        new.iter()
+            .all(|view| view.leader.is_some_and(|b| b != BrokerIndex(1)))
+    );
+    assert!(
+        new.iter()
+            .any(|view| view.replicas.contains(&BrokerIndex(1)))
+    );
+    assert!(new.iter().all(|view| !view.isr.contains(&BrokerIndex(1))));
+}
+
+#[test]
+fn a_restarted_client_counts_records_of_new_partitions_on() {
+    let mut run = Run::new(growing());
+    run.to(12_000);
+    let fault = crate::sim::command::ProducerFault::Restart;
+    run.command(Command::Producer(ProducerIndex(0), fault));
+    run.to(20_000);
+    let totals = run.simulation.producer(ProducerIndex(0)).totals;
+    assert!(totals.records_acked > 9_000, "{totals:?}");
+}
