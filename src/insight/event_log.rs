@@ -180,6 +180,7 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
                 ..
             },
         ) => (one, why_one) == (two, why_two),
+        (Fact::KeySplit { topic: one, .. }, Fact::KeySplit { topic: two, .. }) => one == two,
         (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
         | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
         _ => false,
@@ -211,6 +212,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::CommandRefused { .. }
         | Fact::BrokerChanged { .. }
         | Fact::PartitionsAdded { .. }
+        | Fact::KeySplit { .. }
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }
         | Fact::RecordsTruncated { .. }

@@ -83,6 +83,7 @@ fact_kinds! {
     LeaderChanged = "leader-changed", Fact::LeaderChanged { .. },
     IsrChanged = "isr-changed", Fact::IsrChanged { .. },
     RecordsTruncated = "records-truncated", Fact::RecordsTruncated { .. },
+    SplitKey = "split-key", Fact::KeySplit { .. },
     LinkChanged = "link-changed", Fact::LinkChanged { .. },
     LimitReached = "limit-reached", Fact::LimitReached { .. },
     Ended = "ended", Fact::Ended,
@@ -116,6 +117,7 @@ impl FactKind {
             | Fact::BatchSplit { .. }
             | Fact::Rebootstrapped { .. }
             | Fact::CommandRefused { .. }
+            | Fact::KeySplit { .. }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
                 state: LinkState::Degraded,

@@ -119,6 +119,8 @@ figures! {
         MaxOverMean = "kdrill-max-over-mean",
         /// Standard deviation of its partitions' records, over their mean.
         Cv = "kdrill-cv",
+        /// Keys with records on more than one partition, where records are remembered.
+        SplitKeys = "kdrill-split-keys",
     }
 }
 

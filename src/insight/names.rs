@@ -38,6 +38,11 @@ pub fn topic_partition(config: &Config, name: TopicPartition) -> String {
     format!("{}-{}", topic(config, name.topic), name.number)
 }
 
+/// A serialized key as text that a terminal shows and does not obey.
+pub fn key(key: &[u8]) -> String {
+    crate::command::text::escaped(&String::from_utf8_lossy(key))
+}
+
 /// A node as the client's log shows it: bootstrap addresses are `-1`, `-2`, ….
 pub fn node(config: &Config, node: Node) -> String {
     match node {

@@ -84,6 +84,7 @@ impl Reading<'_> {
             }
             TopicFigure::QueuedBytes => Some(sum(|partition| partition.queued_bytes as f64)),
             TopicFigure::MaxOverMean => Spread::of(partitions).map(|spread| spread.max_over_mean),
+            TopicFigure::SplitKeys => self.simulation.split_keys(topic).map(|keys| keys as f64),
             TopicFigure::Cv => Spread::of(partitions).map(|spread| spread.cv),
         }
     }

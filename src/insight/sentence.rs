@@ -17,6 +17,20 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         {
             format!("kafka-topics.sh: {}{reason}", crate::command::TOPICS_ERROR)
         }
+        Fact::KeySplit {
+            topic,
+            key,
+            partitions,
+        } => {
+            let numbers: Vec<String> = partitions.iter().map(u32::to_string).collect();
+            let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+            format!(
+                "key {} of {} has records on partitions {}",
+                names::key(key),
+                names::topic(config, *topic),
+                crate::command::text::listed(&numbers, "and"),
+            )
+        }
         Fact::PartitionsAdded { topic, from, to } => {
             let name = names::topic(config, *topic);
             format!("{name} grows from {from} to {to} partitions")
@@ -372,6 +386,7 @@ fn limit_words(limit: Limit) -> &'static str {
     match limit {
         Limit::OutsideQueue => "records that wait outside of send()",
         Limit::SpillQueue => "records in an application's local queue",
+        Limit::Records => "records remembered one by one",
         Limit::History => "batches remembered of one partition",
         Limit::EventsAtOneMoment => "events at one moment",
     }

@@ -259,6 +259,16 @@ pub enum Fact {
         /// How many records.
         records: u64,
     },
+    /// A key has records on one more partition than before, and not on its first: nobody reads
+    /// them in the order in which they were written. Said of topics whose records are remembered.
+    KeySplit {
+        /// In which topic.
+        topic: TopicIndex,
+        /// The serialized key.
+        key: Arc<[u8]>,
+        /// All partitions with records of it, in the order in which it came to them.
+        partitions: Vec<u32>,
+    },
     /// A link's state changed.
     LinkChanged {
         /// One end.
@@ -364,6 +374,8 @@ pub enum Limit {
     SpillQueue,
     /// Batches remembered of one partition.
     History,
+    /// Records remembered one by one.
+    Records,
     /// Events at one moment: the model does not move on.
     EventsAtOneMoment,
 }

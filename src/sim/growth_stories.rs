@@ -3,6 +3,7 @@
 use crate::kafka::hash::murmur2_partition;
 use crate::sim::command::{BrokerFault, Command};
 use crate::sim::config::Config;
+use crate::sim::config::HistoryDetail;
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::testing::{Run, keyless, load, producer, topic, world};
@@ -180,4 +181,72 @@ fn a_restarted_client_counts_records_of_new_partitions_on() {
     run.to(20_000);
     let totals = run.simulation.producer(ProducerIndex(0)).totals;
     assert!(totals.records_acked > 9_000, "{totals:?}");
+}
+
+/// The same world, with every record remembered.
+fn remembered() -> Config {
+    let mut config = growing();
+    for existing in config
+        .topics
+        .iter_mut()
+        .filter_map(|topic| topic.existing.as_mut())
+    {
+        existing.history = HistoryDetail::Records;
+    }
+    config.producers[0].trace = vec![b"rider-1".to_vec()];
+    config
+}
+
+#[test]
+fn remembering_records_changes_nothing() {
+    let (mut plain, mut close) = (Run::new(growing()), Run::new(remembered()));
+    plain.to(15_000);
+    close.to(15_000);
+    assert_eq!(plain.simulation.digest(), close.simulation.digest());
+}
+
+#[test]
+fn keys_that_moved_are_found_on_both_partitions() {
+    let mut run = Run::new(remembered());
+    run.to(30_000);
+    let moved = (1..=5_000)
+        .map(|n| format!("rider-{n}"))
+        .filter(|key| {
+            let [before, after] = [3, 6].map(|count| murmur2_partition(key.as_bytes(), count));
+            before != after
+        })
+        .count() as u64;
+    // The two producers send every key within ten seconds, before they learn and after.
+    assert_eq!(run.simulation.split_keys(EVENTS), Some(moved));
+    let stayed = run.simulation.key_history(EVENTS, b"rider-1").unwrap();
+    let records: u64 = stayed.spans.iter().map(|span| span.records).sum();
+    assert_eq!(stayed.positions.len() as u64, records);
+}
+
+#[test]
+fn a_split_key_is_said_with_its_partitions_when_it_first_is() {
+    let mut run = Run::new(remembered());
+    run.to(12_000);
+    let first = run.facts.iter().find_map(|stamped| match &stamped.fact {
+        Fact::KeySplit {
+            key, partitions, ..
+        } => Some((stamped.at, key.clone(), partitions.clone())),
+        _ => None,
+    });
+    // One producer knows of the new partition and the other one does not: either may come first.
+    let (at, key, mut partitions) = first.unwrap();
+    partitions.sort_unstable();
+    assert!((5_000..5_100).contains(&at.as_millis()), "{at}");
+    let expected = [3, 6].map(|count| murmur2_partition(&key, count));
+    assert_eq!(partitions, expected);
+}
+
+#[test]
+fn a_log_whose_records_are_remembered_tells_their_keys() {
+    let mut run = Run::new(remembered());
+    run.to(2_000);
+    let index = run.simulation.partitions().next().unwrap();
+    let lines = run.simulation.log_lines(index);
+    let first = (1..).find(|n| murmur2_partition(format!("rider-{n}").as_bytes(), 3) == 0);
+    assert_eq!(lines[0], format!("0 rider-{}", first.unwrap()));
 }

@@ -4,7 +4,10 @@ use crate::kafka::hash::murmur2_partition;
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::kafka::settings::TopicSettings;
 use crate::sim::fact::Node;
+use crate::sim::history::LogBatch;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::key_places::KeyHistory;
+use crate::sim::records::Noted;
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView};
 
@@ -183,21 +186,64 @@ impl Simulation {
         self.producers[producer.index()].node_metric(node, metric, self.now)
     }
 
-    /// The batches that a partition's log remembers, one line each.
+    /// Keys of a topic with records on more than one partition; nothing where records are not
+    /// remembered one by one.
+    pub fn split_keys(&self, topic: TopicIndex) -> Option<u64> {
+        let notes = self.records.notes(topic);
+        notes.then(|| self.key_places.split_keys(topic))
+    }
+
+    /// The same over all topics.
+    pub fn split_keys_in_all(&self) -> u64 {
+        let topics = (0..self.config.topics.len()).map(|place| TopicIndex(place as u16));
+        topics.map(|topic| self.key_places.split_keys(topic)).sum()
+    }
+
+    /// The key of a topic that was first found on two partitions, and where it is now.
+    pub fn first_split_key(&self, topic: TopicIndex) -> Option<(&[u8], &KeyHistory)> {
+        let (id, history) = self.key_places.first_split(topic)?;
+        Some((self.records.key(id), history))
+    }
+
+    /// Where a key's records are in a topic, if it has any there.
+    pub fn key_history(&self, topic: TopicIndex, key: &[u8]) -> Option<&KeyHistory> {
+        self.key_places.history(topic, self.records.find_key(key)?)
+    }
+
+    /// The keys that producers trace, in order.
+    pub fn traced_keys(&self) -> &[Vec<u8>] {
+        self.key_places.traced()
+    }
+
+    /// The records that a partition's log remembers, one line each: offset and key where records
+    /// are remembered one by one, else offset, producer and ordinal.
     pub fn log_lines(&self, index: PartitionIndex) -> Vec<String> {
-        let producers = &self.config.producers;
-        self.cluster
-            .partition(index)
-            .log
-            .batches()
-            .flat_map(|batch| {
-                let name = &producers[batch.producer.index()].name;
-                (0..u64::from(batch.records)).map(move |place| {
-                    let (offset, ordinal) =
-                        (batch.base_offset + place, batch.first_ordinal + place);
-                    format!("{offset} {name}#{ordinal}")
-                })
-            })
-            .collect()
+        let batches = self.cluster.partition(index).log.batches();
+        let of_batch = |batch: &LogBatch| {
+            let (first, producer) = (batch.first_ordinal, batch.producer);
+            let offsets = batch.base_offset..batch.end_offset();
+            let records = offsets.zip(first..);
+            records.map(move |(offset, ordinal)| self.log_line(index, offset, (producer, ordinal)))
+        };
+        batches.flat_map(of_batch).collect()
+    }
+
+    fn log_line(
+        &self,
+        partition: PartitionIndex,
+        offset: u64,
+        (producer, ordinal): (ProducerIndex, u64),
+    ) -> String {
+        match self.records.find(producer, partition, ordinal) {
+            Some(Noted { key: Some(key), .. }) => {
+                let key = String::from_utf8_lossy(self.records.key(key));
+                format!("{offset} {key}")
+            }
+            Some(Noted { key: None, .. }) => format!("{offset} null"),
+            None => {
+                let name = &self.config.producers[producer.index()].name;
+                format!("{offset} {name}#{ordinal}")
+            }
+        }
     }
 }

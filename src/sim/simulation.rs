@@ -13,10 +13,12 @@ use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
+use crate::sim::key_places::KeyPlaces;
 use crate::sim::network::Network;
 use crate::sim::output::{Outbox, Output};
 use crate::sim::producer::Producer;
 use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::workload::{KeyTallies, keys_of_loads};
@@ -36,6 +38,8 @@ pub struct Simulation {
     pub(super) queue: EventQueue<Event>,
     pub(super) outbox: Outbox,
     pub(super) key_tallies: KeyTallies,
+    pub(super) records: RecordBook,
+    pub(super) key_places: KeyPlaces,
     pub(super) commands: Vec<Arc<Command>>,
     /// Moments of commands still to come, latest first: nobody runs past the next one.
     pub(super) barriers: Vec<SimTime>,
@@ -93,6 +97,8 @@ impl Simulation {
             queue,
             outbox: Outbox::new(ranks),
             key_tallies,
+            records: RecordBook::new(&config),
+            key_places: KeyPlaces::new(&config),
             commands: Vec::new(),
             barriers: Vec::new(),
             ending: Ending::Ahead,
@@ -208,6 +214,8 @@ impl Simulation {
             queue: &mut self.queue,
             outbox: &mut self.outbox,
             key_tallies: &mut self.key_tallies,
+            records: &mut self.records,
+            key_places: &mut self.key_places,
         };
         (context, &mut self.cluster, &mut self.producers)
     }

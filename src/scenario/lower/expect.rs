@@ -342,6 +342,7 @@ fn no_check(fields: &Fields<'_>) -> (String, Check) {
             "acknowledged-loss" => Some(Harm::AcknowledgedLoss),
             "duplicate" => Some(Harm::Duplicate),
             "reorder" => Some(Harm::Reorder),
+            "split-key" => Some(Harm::SplitKey),
             _ => None,
         })
         .collect();

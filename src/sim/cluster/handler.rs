@@ -10,10 +10,11 @@ use crate::kafka::wire::{
 };
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
+use crate::sim::cluster::key_watch::remember_keys;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::{Appended, Flow};
-use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
@@ -204,7 +205,7 @@ impl Cluster {
         &mut self,
         ctx: &mut Context<'_>,
         (at, acks): (BrokerIndex, i8),
-        producer: crate::sim::ids::ProducerIndex,
+        producer: ProducerIndex,
         part: &mut Part,
     ) {
         let broker = &self.brokers[at.index()];
@@ -232,6 +233,8 @@ impl Cluster {
                 let base_offset = partition.append(producer, part);
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
+                let moment = (at, base_offset);
+                remember_keys(ctx, moment, producer, part);
                 ctx.flow(
                     Rank::broker(at),
                     Flow::Appended(Appended {

@@ -8,6 +8,7 @@ mod broker;
 mod controller;
 mod growth;
 mod handler;
+mod key_watch;
 mod life;
 mod placement;
 mod replication;

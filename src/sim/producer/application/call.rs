@@ -102,6 +102,9 @@ impl Application {
 
     /// The record is in a batch: on to the next, unless this one is waited for.
     fn sent(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize, batch: BatchId) {
+        if let Some(record) = self.threads[place].in_hand {
+            self.note_record(ctx, client, place, (&record, batch));
+        }
         let thread = &mut self.threads[place];
         let record = thread.in_hand.take();
         thread.call = None;

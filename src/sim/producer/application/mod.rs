@@ -5,6 +5,7 @@
 //! thread.
 
 mod call;
+mod note;
 mod plain;
 mod thread;
 
@@ -13,7 +14,7 @@ pub use thread::{InHand, Thread, Waiting};
 use std::sync::Arc;
 
 use crate::kafka::size::payload_bytes;
-use crate::sim::config::{Arrival, Config, LoadConfig, ProducerConfig};
+use crate::sim::config::{Arrival, Config, HistoryDetail, LoadConfig, ProducerConfig};
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
@@ -71,6 +72,8 @@ pub struct Load {
     /// The present interval, while it is known.
     step: Option<Step>,
     pub(super) keys: LoadKeys,
+    /// How much is remembered of its records.
+    detail: HistoryDetail,
     /// Records begun.
     pub(super) begun: u64,
     pub(super) threads_done: u32,
@@ -85,7 +88,7 @@ impl Application {
         incarnation: u16,
     ) -> Self {
         let producer = &config.producers[me.index()];
-        let of_load = |(load, keys)| Load::new(load, keys);
+        let of_load = |(load, keys): (&LoadConfig, _)| Load::new(load, keys, config);
         let loads: Vec<_> = producer.loads.iter().zip(keys).map(of_load).collect();
         let mut threads = Vec::new();
         for (place, load) in loads.iter().enumerate() {
@@ -253,8 +256,11 @@ impl Application {
 }
 
 impl Load {
-    fn new(config: &LoadConfig, keys: &LoadKeys) -> Self {
+    fn new(config: &LoadConfig, keys: &LoadKeys, world: &Config) -> Self {
+        let topic = world.topics[config.topic.index()].existing.as_ref();
+        let detail = topic.map_or(HistoryDetail::Sums, |topic| topic.history);
         Self {
+            detail,
             pace: Pace::new(&config.rate, config.threads),
             keys: keys.clone(),
             begun: 0,

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::kafka::size::upper_bound_estimate;
-use crate::sim::config::{Arrival, AwaitAcks, Pacing, ValueConfig};
+use crate::sim::config::{Arrival, AwaitAcks, HistoryDetail, Pacing, ValueConfig};
 use crate::sim::context::Context;
 use crate::sim::producer::accumulator::Room;
 use crate::sim::producer::application::{Application, Load};
@@ -102,9 +102,11 @@ impl Load {
             .insert(known.unwrap_or_else(|| self.pace.step(now)))
     }
 
-    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
+    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything or
+    /// looks at single records.
     pub(super) fn is_plain(&self) -> bool {
-        self.config.pacing == Pacing::Closed
+        self.detail != HistoryDetail::Records
+            && self.config.pacing == Pacing::Closed
             && self.config.arrival == Arrival::Constant
             && self.config.await_acks == AwaitAcks::None
             && self.config.keys.explicit_partition.is_none()
