@@ -212,6 +212,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::CommandRefused { .. }
         | Fact::BrokerChanged { .. }
         | Fact::PartitionsAdded { .. }
+        | Fact::LogCleaned { .. }
         | Fact::KeySplit { .. }
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }

@@ -83,6 +83,7 @@ fact_kinds! {
     LeaderChanged = "leader-changed", Fact::LeaderChanged { .. },
     IsrChanged = "isr-changed", Fact::IsrChanged { .. },
     RecordsTruncated = "records-truncated", Fact::RecordsTruncated { .. },
+    LogCleaned = "log-cleaned", Fact::LogCleaned { .. },
     SplitKey = "split-key", Fact::KeySplit { .. },
     LinkChanged = "link-changed", Fact::LinkChanged { .. },
     LimitReached = "limit-reached", Fact::LimitReached { .. },
@@ -162,6 +163,7 @@ impl FactKind {
             | Fact::ClientClosed { .. }
             | Fact::Connected { .. }
             | Fact::MetadataUpdated { .. }
+            | Fact::LogCleaned { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,
         }
     }

@@ -121,6 +121,11 @@ figures! {
         Cv = "kdrill-cv",
         /// Keys with records on more than one partition, where records are remembered.
         SplitKeys = "kdrill-split-keys",
+        /// Keys whose kept records are on more than one partition: a table read from the topic
+        /// finds several latest values. Where records are remembered.
+        KeysKeptSplit = "kdrill-keys-kept-split",
+        /// Records in its logs now, where the cleaner takes some away.
+        RecordsKept = "kdrill-records-kept",
     }
 }
 
@@ -147,6 +152,8 @@ figures! {
         HighWatermark = "kdrill-high-watermark",
         /// In-sync replicas.
         InSyncReplicas = "InSyncReplicasCount",
+        /// Records in its log now, where the cleaner takes some away.
+        RecordsKept = "kdrill-records-kept",
     }
 }
 

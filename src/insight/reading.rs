@@ -84,6 +84,11 @@ impl Reading<'_> {
             }
             TopicFigure::QueuedBytes => Some(sum(|partition| partition.queued_bytes as f64)),
             TopicFigure::MaxOverMean => Spread::of(partitions).map(|spread| spread.max_over_mean),
+            TopicFigure::KeysKeptSplit => {
+                let split = self.simulation.keys_kept_split(topic);
+                split.map(|keys| keys as f64)
+            }
+            TopicFigure::RecordsKept => Some(sum(|partition| partition.records_kept as f64)),
             TopicFigure::SplitKeys => self.simulation.split_keys(topic).map(|keys| keys as f64),
             TopicFigure::Cv => Spread::of(partitions).map(|spread| spread.cv),
         }
@@ -184,6 +189,7 @@ fn of_partition(view: &PartitionView, figure: PartitionFigure) -> f64 {
         PartitionFigure::LogStartOffset => view.log_start_offset as f64,
         PartitionFigure::LogEndOffset => view.log_end_offset as f64,
         PartitionFigure::HighWatermark => view.high_watermark as f64,
+        PartitionFigure::RecordsKept => view.records_kept as f64,
         PartitionFigure::InSyncReplicas => view.isr.len() as f64,
     }
 }

@@ -17,6 +17,17 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         {
             format!("kafka-topics.sh: {}{reason}", crate::command::TOPICS_ERROR)
         }
+        Fact::LogCleaned {
+            partition,
+            end_offset,
+            removed,
+            kept,
+        } => format!(
+            "{}: the cleaner looked at everything before offset {end_offset}, removed {} and kept \
+             {kept}",
+            names::partition(config, *partition),
+            count(*removed, "record"),
+        ),
         Fact::KeySplit {
             topic,
             key,

@@ -198,6 +198,8 @@ pub enum ClientConfig {
 pub struct LoadConfig {
     /// Where records go.
     pub topic: TopicIndex,
+    /// The topic whose records are sent once more, instead of new ones.
+    pub replay: Option<TopicIndex>,
     /// Records per second over all threads.
     pub rate: Rate,
     /// Whether the application waits for `send()` or the world does.

@@ -41,6 +41,7 @@ impl Simulation {
             }
             Event::Deliver(message) => self.deliver(at, message),
             Event::Command(number) => self.obey(at, number),
+            Event::ReplayFetch { producer, load } => self.replay(at, producer, load),
             timer => {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.on_timer(&mut ctx, timer);

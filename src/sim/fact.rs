@@ -259,6 +259,17 @@ pub enum Fact {
         /// How many records.
         records: u64,
     },
+    /// The cleaner went over a compacted partition.
+    LogCleaned {
+        /// Which partition.
+        partition: PartitionIndex,
+        /// Everything before this offset was looked at.
+        end_offset: u64,
+        /// Records that are gone.
+        removed: u64,
+        /// Records that stay before that offset.
+        kept: u64,
+    },
     /// A key has records on one more partition than before, and not on its first: nobody reads
     /// them in the order in which they were written. Said of topics whose records are remembered.
     KeySplit {

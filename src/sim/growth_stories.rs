@@ -1,13 +1,16 @@
 //! Topics that get more partitions while producers write to them.
 
+use proptest::prelude::*;
+
+use crate::kafka::exception::ExceptionClass;
 use crate::kafka::hash::murmur2_partition;
+use crate::kafka::settings::CleanupPolicy;
 use crate::sim::command::{BrokerFault, Command};
-use crate::sim::config::Config;
-use crate::sim::config::HistoryDetail;
+use crate::sim::config::{Config, HistoryDetail, KeyChoice, KeyConfig, OnRefused};
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::testing::{Run, keyless, load, producer, topic, world};
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 
 const EVENTS: TopicIndex = TopicIndex(0);
 
@@ -249,4 +252,123 @@ fn a_log_whose_records_are_remembered_tells_their_keys() {
     let lines = run.simulation.log_lines(index);
     let first = (1..).find(|n| murmur2_partition(format!("rider-{n}").as_bytes(), 3) == 0);
     assert_eq!(lines[0], format!("0 rider-{}", first.unwrap()));
+}
+
+/// A compacted topic with ten keys, cleaned as soon as a segment of two seconds is closed.
+fn compacted() -> Config {
+    let mut config = remembered();
+    let existing = config.topics[0].existing.as_mut().unwrap();
+    existing.settings.cleanup_policy = CleanupPolicy::Compact;
+    existing.settings.segment_ms = 2_000;
+    existing.settings.min_cleanable_dirty_ratio = 0.0;
+    let keys = (1..=10).map(|n| format!("user-{n}").into_bytes()).collect();
+    let keys = std::sync::Arc::new(KeyConfig {
+        keys,
+        choice: KeyChoice::Cycle,
+        explicit_partition: None,
+    });
+    for producer in &mut config.producers {
+        producer.loads[0].keys = keys.clone();
+    }
+    config
+}
+
+#[test]
+fn a_compacted_topic_keeps_a_value_of_a_moved_key_on_each_of_its_partitions() {
+    let mut run = Run::new(compacted());
+    run.to(60_000);
+    let moved = (1..=10).map(|n| format!("user-{n}")).filter(|key| {
+        let [before, after] = [3, 6].map(|count| murmur2_partition(key.as_bytes(), count));
+        before != after
+    });
+    assert_eq!(
+        run.simulation.keys_kept_split(EVENTS),
+        Some(moved.count() as u64)
+    );
+    let views = run.simulation.partition_views();
+    let kept: u64 = views[..6].iter().map(|view| view.records_kept).sum();
+    let written: u64 = views[..6].iter().map(|view| view.records_in).sum();
+    assert!(
+        written > 55_000 && kept < written / 3,
+        "{kept} of {written}"
+    );
+}
+
+#[test]
+fn a_compacted_topic_refuses_records_without_a_key() {
+    let mut config = compacted();
+    for producer in &mut config.producers {
+        producer.loads = vec![keyless(load(100))];
+    }
+    let mut run = Run::new(config);
+    run.to(2_000);
+    let is_refused = |fact: &Fact| {
+        matches!(fact, Fact::BatchFailed { exception, .. }
+        if exception.class == ExceptionClass::InvalidRecord)
+    };
+    assert!(run.first(is_refused).is_some());
+    assert_eq!(records(&run)[..3], [0, 0, 0]);
+}
+
+/// The same world, in which a third producer copies `events` into `orders`, which has six.
+fn copied() -> Config {
+    let mut config = remembered();
+    config.timeline.clear();
+    config.topics[1] = topic("orders", 6, 2);
+    config.topics[1].existing.as_mut().unwrap().history = HistoryDetail::Records;
+    for producer in &mut config.producers {
+        producer.loads[0].records_max = Some(4_000);
+    }
+    let mut copy = producer("copy", &[]);
+    copy.start = SimTime::from_seconds(4);
+    let mut load = keyless(load(3_000));
+    (load.topic, load.replay, load.on_refused) = (TopicIndex(1), Some(EVENTS), OnRefused::Retry);
+    copy.loads.push(load);
+    config.producers.push(copy);
+    config
+}
+
+#[test]
+fn a_copy_brings_every_record_with_its_key_and_splits_none() {
+    let mut run = Run::new(copied());
+    run.to(20_000);
+    let simulation = &run.simulation;
+    let views = simulation.partition_views();
+    let count = |topic: usize| -> u64 {
+        let of_topic = views.iter().filter(|view| view.topic.index() == topic);
+        of_topic.map(|view| view.records_in).sum()
+    };
+    assert_eq!((count(0), count(1)), (8_000, 8_000));
+    assert_eq!(simulation.split_keys(TopicIndex(1)), Some(0));
+    for n in [1, 77, 3_999] {
+        let key = format!("rider-{n}");
+        let history = simulation
+            .key_history(TopicIndex(1), key.as_bytes())
+            .unwrap();
+        let expected = murmur2_partition(key.as_bytes(), 6);
+        assert_eq!(history.spans[0].partition.name().number, expected);
+        assert_eq!(history.spans[0].records, 2);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn growth_cleaning_and_copies_do_not_depend_on_how_a_run_is_sliced(
+        cuts in prop::collection::vec(0_u64..30_000_000, 1..40),
+    ) {
+        let digest = |mut config: Config, cuts: &[u64]| {
+            config.duration = SimSpan::from_seconds(30);
+            let mut run = Run::new(config);
+            for cut in cuts {
+                run.until_nanos(cut * 1000);
+            }
+            run.to(30_000);
+            run.simulation.digest()
+        };
+        let mut cuts = cuts;
+        cuts.sort_unstable();
+        prop_assert_eq!(digest(compacted(), &cuts), digest(compacted(), &[]));
+        prop_assert_eq!(digest(copied(), &cuts), digest(copied(), &[]));
+    }
 }

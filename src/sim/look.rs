@@ -1,5 +1,7 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
+use std::collections::BTreeSet;
+
 use crate::kafka::hash::murmur2_partition;
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::kafka::settings::TopicSettings;
@@ -7,7 +9,7 @@ use crate::sim::fact::Node;
 use crate::sim::history::LogBatch;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::key_places::KeyHistory;
-use crate::sim::records::Noted;
+use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView};
 
@@ -79,6 +81,7 @@ impl Simulation {
             high_watermark: partition.high_watermark,
             last_stable_offset: partition.high_watermark,
             records_in: partition.log.records_in(),
+            records_kept: partition.records_kept(),
             bytes_in: partition.log.bytes_in(),
             queued_batches: queued.0,
             queued_bytes: queued.1,
@@ -199,6 +202,31 @@ impl Simulation {
         topics.map(|topic| self.key_places.split_keys(topic)).sum()
     }
 
+    /// Keys of a topic whose kept records are on more than one partition; nothing where records
+    /// are not remembered one by one.
+    pub fn keys_kept_split(&self, topic: TopicIndex) -> Option<u64> {
+        if !self.records.notes(topic) {
+            return None;
+        }
+        let mut kept: BTreeSet<(KeyId, PartitionIndex)> = BTreeSet::new();
+        for &index in self.cluster.topics()[topic.index()].iter() {
+            let partition = self.cluster.partition(index);
+            let clean = partition.clean_records().iter();
+            let clean = clean.map(|record| (record.producer, record.ordinal));
+            let dirty = partition.log.batches().flat_map(|batch| {
+                let ordinals = batch.first_ordinal..batch.first_ordinal + u64::from(batch.records);
+                ordinals.map(|ordinal| (batch.producer, ordinal))
+            });
+            for (producer, ordinal) in clean.chain(dirty) {
+                let noted = self.records.find(producer, index, ordinal);
+                kept.extend(noted.and_then(|noted| noted.key).map(|key| (key, index)));
+            }
+        }
+        let keys: Vec<KeyId> = kept.into_iter().map(|(key, _)| key).collect();
+        let chunks = keys.chunk_by(|one, other| one == other);
+        Some(chunks.filter(|chunk| chunk.len() > 1).count() as u64)
+    }
+
     /// The key of a topic that was first found on two partitions, and where it is now.
     pub fn first_split_key(&self, topic: TopicIndex) -> Option<(&[u8], &KeyHistory)> {
         let (id, history) = self.key_places.first_split(topic)?;
@@ -218,14 +246,19 @@ impl Simulation {
     /// The records that a partition's log remembers, one line each: offset and key where records
     /// are remembered one by one, else offset, producer and ordinal.
     pub fn log_lines(&self, index: PartitionIndex) -> Vec<String> {
-        let batches = self.cluster.partition(index).log.batches();
+        let partition = self.cluster.partition(index);
+        let clean = partition.clean_records().iter().map(|record| {
+            let identity = (record.producer, record.ordinal);
+            self.log_line(index, record.offset, identity)
+        });
+        let batches = partition.log.batches();
         let of_batch = |batch: &LogBatch| {
             let (first, producer) = (batch.first_ordinal, batch.producer);
             let offsets = batch.base_offset..batch.end_offset();
             let records = offsets.zip(first..);
             records.map(move |(offset, ordinal)| self.log_line(index, offset, (producer, ordinal)))
         };
-        batches.flat_map(of_batch).collect()
+        clean.chain(batches.flat_map(of_batch)).collect()
     }
 
     fn log_line(

@@ -16,6 +16,7 @@
 mod anchors;
 mod cluster;
 pub mod command;
+mod compaction;
 pub mod config;
 mod context;
 mod dispatch;
@@ -34,6 +35,7 @@ mod partition;
 mod producer;
 mod queue;
 pub mod records;
+mod replay;
 mod request;
 mod rng;
 mod simulation;

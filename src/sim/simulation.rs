@@ -108,6 +108,7 @@ impl Simulation {
         for (at, command) in &config.timeline {
             simulation.enqueue(*at, command.clone());
         }
+        simulation.begin_replays();
         let (mut ctx, _, producers) = simulation.split(SimTime::ZERO);
         for producer in producers {
             producer.schedule(&mut ctx);

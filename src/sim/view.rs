@@ -195,6 +195,8 @@ pub struct PartitionView {
     pub last_stable_offset: u64,
     /// Records appended so far.
     pub records_in: u64,
+    /// Records in the log now.
+    pub records_kept: u64,
     /// Bytes appended so far.
     pub bytes_in: u64,
     /// Batches for it in all accumulators, in flight included.

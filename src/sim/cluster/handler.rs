@@ -10,7 +10,7 @@ use crate::kafka::wire::{
 };
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
-use crate::sim::cluster::key_watch::remember_keys;
+use crate::sim::cluster::key_watch::{lacks_key, remember_keys};
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::{Appended, Flow};
@@ -222,6 +222,8 @@ impl Cluster {
             Some(error)
         } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {
             Some(ErrorCode::NotEnoughReplicas)
+        } else if partition.compaction.is_some() && lacks_key(ctx, producer, part) {
+            Some(ErrorCode::InvalidRecord)
         } else {
             None
         };
@@ -233,6 +235,10 @@ impl Cluster {
                 let base_offset = partition.append(producer, part);
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
+                if let Some(compaction) = &mut partition.compaction {
+                    let place = (base_offset, part.bytes);
+                    compaction.note_append(&partition.settings, place, ctx.now);
+                }
                 let moment = (at, base_offset);
                 remember_keys(ctx, moment, producer, part);
                 ctx.flow(

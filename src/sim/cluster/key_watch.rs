@@ -45,3 +45,13 @@ pub(super) fn remember_keys(
         }
     }
 }
+
+/// Whether a batch has a record without a key, which a compacted topic does not take
+/// (`LogValidator`: the whole batch is refused).
+pub(super) fn lacks_key(ctx: &Context<'_>, producer: ProducerIndex, part: &Part) -> bool {
+    let mut ordinals = part.first_ordinal..part.first_ordinal + u64::from(part.records);
+    ordinals.any(|ordinal| {
+        let noted = ctx.records.find(producer, part.partition, ordinal);
+        noted.is_some_and(|noted| noted.key.is_none())
+    })
+}

@@ -5,6 +5,7 @@
 //! sessions and elections in `controller`, topics that get more partitions in `growth`.
 
 mod broker;
+mod cleaner;
 mod controller;
 mod growth;
 mod handler;
@@ -114,6 +115,7 @@ impl Cluster {
             }
             Event::SessionCheck => self.on_session_check(ctx),
             Event::LeaderRebalance => self.on_leader_rebalance(ctx),
+            Event::LogCleaner => self.on_log_cleaner(ctx),
             Event::MetadataApplied {
                 broker,
                 incarnation,
@@ -138,7 +140,10 @@ impl Cluster {
             } => {
                 self.on_alter_partition(ctx, partition, leader_epoch);
             }
-            Event::Run { .. } | Event::Deliver(_) | Event::Command(_) => {}
+            Event::Run { .. }
+            | Event::Deliver(_)
+            | Event::ReplayFetch { .. }
+            | Event::Command(_) => {}
         }
     }
 }

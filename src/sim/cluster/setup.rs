@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::kafka::settings::TopicSettings;
 use crate::sim::cluster::broker::Broker;
+use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::{Cluster, Event};
@@ -59,6 +60,13 @@ impl Cluster {
             }
         }
         schedule(&brokers, queue);
+        if partitions
+            .iter()
+            .any(|partition| partition.compaction.is_some())
+        {
+            let first = SimTime::ZERO + CLEANER_BACKOFF;
+            queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
+        }
         let count = brokers.len();
         Self {
             brokers,

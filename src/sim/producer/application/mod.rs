@@ -7,10 +7,12 @@
 mod call;
 mod note;
 mod plain;
+mod replay;
 mod thread;
 
 pub use thread::{InHand, Thread, Waiting};
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kafka::size::payload_bytes;
@@ -21,6 +23,7 @@ use crate::sim::ids::ProducerIndex;
 use crate::sim::producer::append::Route;
 use crate::sim::producer::client::Client;
 use crate::sim::queue::Rank;
+use crate::sim::replay::Replayed;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::workload::{KeySource, LoadKeys, Pace, Step, value_bytes};
@@ -74,6 +77,9 @@ pub struct Load {
     pub(super) keys: LoadKeys,
     /// How much is remembered of its records.
     detail: HistoryDetail,
+    /// Records that were read from the topic that this load copies, and the one in hand.
+    inbox: VecDeque<Replayed>,
+    replayed: Option<Replayed>,
     /// Records begun.
     pub(super) begun: u64,
     pub(super) threads_done: u32,
@@ -263,6 +269,8 @@ impl Load {
             detail,
             pace: Pace::new(&config.rate, config.threads),
             keys: keys.clone(),
+            inbox: VecDeque::new(),
+            replayed: None,
             begun: 0,
             step: None,
             threads_done: 0,

@@ -28,7 +28,15 @@ impl Application {
         let partition = client.accumulator.queues[state.queue as usize].partition;
         let ordinal = state.first_ordinal + u64::from(records.saturating_sub(1));
         let thread = &self.threads[place];
-        let (key, has_value) = if let Some(load) = thread.load.map(|at| &self.loads[at]) {
+        let replayed = thread.load.and_then(|at| self.loads[at].replayed.as_ref());
+        let (key, has_value) = if let Some(replayed) = replayed {
+            let key = replayed.key.as_deref();
+            let room = ctx
+                .records
+                .note(self.me, (partition, ordinal), key, replayed.value);
+            self.say_full(ctx, room);
+            return;
+        } else if let Some(load) = thread.load.map(|at| &self.loads[at]) {
             let keys = &load.config.keys.keys;
             let key = record.key.and_then(|key| keys.get(key as usize));
             if key.is_none() && !keys.is_empty() {
@@ -49,6 +57,10 @@ impl Application {
         };
         let key = key.map(Vec::as_slice);
         let room = ctx.records.note(self.me, (partition, ordinal), key, value);
+        self.say_full(ctx, room);
+    }
+
+    fn say_full(&self, ctx: &mut Context<'_>, room: Room) {
         if room == Room::JustFull {
             let limit = Limit::Records;
             ctx.fact(self.rank, Fact::LimitReached { limit });
