@@ -27,6 +27,5 @@ pub use parse::parse;
 pub use problem::CommandProblem;
 pub use reference::reference;
 pub use render::render;
-pub use tool::TOPICS_ERROR;
 
 pub use crate::sim::command::Command;

@@ -4,6 +4,7 @@
 //! hash map; `TopicId` is made of the name and the seed; `Configs` shows what differs from the
 //! defaults, whoever set it. The last member of an ISR that is dead counts as eligible (`Elr`).
 
+use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::kafka::settings::{CleanupPolicy, TopicSettings};
 use crate::sim::Simulation;
 use crate::sim::command::Inquiry;
@@ -13,12 +14,12 @@ use crate::sim::view::PartitionView;
 use super::problem::CommandProblem;
 use super::text::append;
 
-/// What `kafka-topics.sh` puts before the words of an exception.
-pub const TOPICS_ERROR: &str = "Error while executing topic command : ";
-
 /// The tool refused what the `line` asks for.
 pub fn refusal(text: &str, line: &str) -> CommandProblem {
-    CommandProblem::new(format!("{TOPICS_ERROR}{text}"), 0..line.trim_end().len())
+    CommandProblem::new(
+        format!("{TOPICS_COMMAND_ERROR}{text}"),
+        0..line.trim_end().len(),
+    )
 }
 
 /// What the tool prints.
@@ -31,7 +32,9 @@ pub fn answer(inquiry: Inquiry, simulation: &Simulation) -> String {
         Inquiry::ListTopics => {
             let mut names: Vec<&str> = existing.map(|topic| name_of(simulation, topic)).collect();
             names.sort_unstable();
-            names.iter().map(|name| format!("{name}\n")).collect()
+            let mut text = names.join("\n");
+            text.push('\n');
+            text
         }
         Inquiry::DescribeTopics(None) => {
             existing.map(|topic| describe(simulation, topic)).collect()

@@ -1,12 +1,12 @@
 //! `kafka-topics.sh`: what its flags ask for.
 
+use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::sim::command::{Command, Inquiry};
 use crate::sim::ids::TopicIndex;
 
 use super::grammar::KafkaTopics;
 use super::parse::Resolver;
 use super::problem::CommandProblem;
-use super::tool::TOPICS_ERROR;
 
 impl Resolver<'_> {
     pub(super) fn kafka_topics(&self, tool: &KafkaTopics) -> Result<Command, CommandProblem> {
@@ -51,7 +51,8 @@ impl Resolver<'_> {
         let found = self.names.topic(name);
         let exists = |&topic: &TopicIndex| self.names.partitions_of(topic) > 0;
         found.filter(exists).ok_or_else(|| {
-            let message = format!("{TOPICS_ERROR}Topic '{name}' does not exist as expected");
+            let message =
+                format!("{TOPICS_COMMAND_ERROR}Topic '{name}' does not exist as expected");
             let known: Vec<String> = self.names.topics().map(str::to_owned).collect();
             let hint = self.unknown("topic", name, &known).hint;
             let problem = CommandProblem::new(message, self.place.of(name));

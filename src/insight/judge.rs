@@ -7,11 +7,11 @@
 mod event;
 mod figure;
 
-use crate::command::text::escaped;
 use std::sync::Arc;
 
 use super::expectation::{Check, Expectation, Harm};
 use super::ledger::Tally;
+use super::names;
 use super::sampler::Sampler;
 use crate::sim::Simulation;
 use crate::sim::config::Config;
@@ -276,7 +276,7 @@ fn log(simulation: &Simulation, partition: &str, expected: &[String]) -> Decisio
         .find(|(line, expected)| line != expected);
     let (outcome, observed) = match differs {
         Some((line, expected)) => {
-            let observed = format!("'{}' instead of '{expected}'", escaped(line));
+            let observed = format!("'{}' instead of '{expected}'", names::shown(line));
             (Outcome::Failed, observed)
         }
         None if lines.len() != expected.len() => {

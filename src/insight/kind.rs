@@ -92,6 +92,7 @@ fact_kinds! {
 
 impl FactKind {
     /// How much `fact`, which is of this kind, matters.
+    #[expect(clippy::too_many_lines, reason = "a list with a line for each kind")]
     pub fn severity(self, fact: &Fact) -> Severity {
         match fact {
             Fact::RecordRefused { .. }

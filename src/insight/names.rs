@@ -40,7 +40,31 @@ pub fn topic_partition(config: &Config, name: TopicPartition) -> String {
 
 /// A serialized key as text that a terminal shows and does not obey.
 pub fn key(key: &[u8]) -> String {
-    crate::command::text::escaped(&String::from_utf8_lossy(key))
+    shown(&String::from_utf8_lossy(key))
+}
+
+/// Text with everything that a terminal might obey, or hide, written as an escape.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '"' | '\'' | '\\') {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_debug());
+        }
+    }
+    shown
+}
+
+/// Numbers of partitions in a row: `1, 2 and 5`.
+pub fn numbers(numbers: &[u32]) -> String {
+    let (last, most) = match numbers {
+        [] => return String::new(),
+        [only] => return only.to_string(),
+        [most @ .., last] => (last, most),
+    };
+    let most: Vec<String> = most.iter().map(u32::to_string).collect();
+    format!("{} and {last}", most.join(", "))
 }
 
 /// A node as the client's log shows it: bootstrap addresses are `-1`, `-2`, ….
@@ -58,5 +82,24 @@ pub fn peer(config: &Config, peer: Peer) -> String {
         Peer::Broker(index) => format!("broker {}", broker(config, index)),
         Peer::Controller => "the controller".to_owned(),
         Peer::Any => "everybody".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_shown_and_not_obeyed() {
+        assert_eq!(key(b"a\x1b[2J\n"), "a\\u{1b}[2J\\n");
+        assert_eq!(key("Zürich \"1\" ✓".as_bytes()), "Zürich \"1\" ✓");
+        assert_eq!(key(&[b'k', 0xff]), "k\u{fffd}");
+    }
+
+    #[test]
+    fn partitions_are_listed_as_people_list_them() {
+        assert_eq!(numbers(&[]), "");
+        assert_eq!(numbers(&[4]), "4");
+        assert_eq!(numbers(&[1, 2, 5]), "1, 2 and 5");
     }
 }

@@ -14,7 +14,7 @@ use crate::sim::queue::{EventQueue, Rank};
 use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
-use crate::sim::workload::KeyTallies;
+use crate::sim::workload::{KeyTables, KeyTallies};
 
 /// The moment and the world around an actor.
 pub struct Context<'a> {
@@ -32,6 +32,8 @@ pub struct Context<'a> {
     pub outbox: &'a mut Outbox,
     /// How often each key was sent.
     pub key_tallies: &'a mut KeyTallies,
+    /// The keys of loads with their partitions.
+    pub key_tables: &'a mut KeyTables,
     /// Records that are remembered one by one.
     pub records: &'a mut RecordBook,
     /// Where each remembered key's records are.

@@ -21,7 +21,7 @@ use crate::sim::queue::{EventQueue, Rank};
 use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeyTallies, keys_of_loads};
+use crate::sim::workload::{KeyTables, KeyTallies, keys_of_loads};
 
 /// The smallest step of time.
 const TICK: SimSpan = SimSpan::from_nanos(1);
@@ -38,6 +38,7 @@ pub struct Simulation {
     pub(super) queue: EventQueue<Event>,
     pub(super) outbox: Outbox,
     pub(super) key_tallies: KeyTallies,
+    pub(super) key_tables: KeyTables,
     pub(super) records: RecordBook,
     pub(super) key_places: KeyPlaces,
     pub(super) commands: Vec<Arc<Command>>,
@@ -83,7 +84,7 @@ impl Simulation {
         let mut queue = EventQueue::new(ranks);
         let network = Network::new(&config);
         let cluster = Cluster::new(&config, &mut queue);
-        let (keys, key_tallies) = keys_of_loads(&config);
+        let (keys, key_tallies, key_tables) = keys_of_loads(&config);
         let producers = (0_u16..)
             .zip(keys)
             .map(|(place, keys)| Producer::new(&config, &network, ProducerIndex(place), keys))
@@ -97,6 +98,7 @@ impl Simulation {
             queue,
             outbox: Outbox::new(ranks),
             key_tallies,
+            key_tables,
             records: RecordBook::new(&config),
             key_places: KeyPlaces::new(&config),
             commands: Vec::new(),
@@ -215,6 +217,7 @@ impl Simulation {
             queue: &mut self.queue,
             outbox: &mut self.outbox,
             key_tallies: &mut self.key_tallies,
+            key_tables: &mut self.key_tables,
             records: &mut self.records,
             key_places: &mut self.key_places,
         };

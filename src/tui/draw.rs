@@ -258,6 +258,15 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
                 *first,
             ))
         }
+        Layer::Output(words, first) => {
+            let style = theme.styles.text.plain;
+            let plain = |line: &str| text::visible(&line.replace('\t', "  ")).into_owned();
+            let lines = words
+                .lines()
+                .flat_map(|line| text::wrap(&plain(line), width));
+            let lines = lines.map(|line| Line::from(Span::styled(line, style)));
+            Some(("Printed".to_owned(), lines.collect(), *first))
+        }
         Layer::None | Layer::Prompt | Layer::Filter | Layer::Leave => None,
     }
 }

@@ -106,17 +106,20 @@ fn moves_at(added_at: f64, age_ms: u32) -> f64 {
 
 /// Ten topics of three partitions grow to six: every broker leads one of the new ones.
 fn compare_placement(comparison: Comparison, real: &Value) -> Comparison {
-    let topics: String = (0..10)
+    let topics: Vec<String> = (0..10)
         .map(|n| format!("[[topic]]\nname = \"t{n}\"\npartitions = 3\nreplication-factor = 3\n"))
         .collect();
-    let commands: String = (0..10)
+    let commands: Vec<String> = (0..10)
         .map(|n| {
             let line = format!("kafka-topics.sh --alter --topic t{n} --partitions 6");
             format!("[[timeline]]\nat = \"1s\"\ndo = \"{line}\"\n")
         })
         .collect();
-    let rest =
-        format!("[cluster]\nbrokers = 3\n{topics}[[producer]]\nname = \"trips\"\n{commands}");
+    let rest = format!(
+        "[cluster]\nbrokers = 3\n{}[[producer]]\nname = \"trips\"\n{}",
+        topics.concat(),
+        commands.concat(),
+    );
     let mut simulation = Simulation::new(scenario("3s", &rest));
     let _ = simulation.advance_to(SimTime::from_seconds(2), u64::MAX);
     let views = simulation.partition_views();
@@ -146,8 +149,10 @@ fn compare_refusals(mut comparison: Comparison, real: &Value) -> Comparison {
     for case in ["equal", "fewer"] {
         let real = &real[case];
         let partitions = real["partitions"].as_u64().expect("a number") as u32;
-        let said = simulation.check_growth(topic, partitions).unwrap_err();
-        let said = format!("{}{said}\n", kdrill::command::TOPICS_ERROR);
+        let said = simulation
+            .check_growth(topic, partitions)
+            .expect_err("no growth");
+        let said = format!("{}{said}\n", kdrill::kafka::message::TOPICS_COMMAND_ERROR);
         let recorded = real["tool"]["output"].as_str().unwrap_or_default();
         comparison = comparison.text(case, recorded, said);
     }

@@ -1,7 +1,6 @@
 //! Diagnoses about single keys, in topics whose records are remembered one by one.
 
 use super::{Checkup, Diagnosis, Scope, Subject, Verdict};
-use crate::command::text::listed;
 use crate::insight::names;
 
 /// Records of one key are on several partitions.
@@ -27,12 +26,8 @@ impl Diagnosis for SplitKeys {
         let Some((key, history)) = checkup.simulation.first_split_key(topic) else {
             return Verdict::Quiet;
         };
-        let numbers: Vec<String> = history
-            .spans
-            .iter()
-            .map(|span| span.partition.name().number.to_string())
-            .collect();
-        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+        let spans = history.spans.iter();
+        let numbers: Vec<u32> = spans.map(|span| span.partition.name().number).collect();
         let others = match checkup.simulation.split_keys(topic).unwrap_or(1) {
             0 | 1 => String::new(),
             2 => ", and one more key is split".to_owned(),
@@ -43,7 +38,7 @@ impl Diagnosis for SplitKeys {
              order in which they were written",
             names::key(key),
             names::topic(checkup.config(), topic),
-            listed(&numbers, "and"),
+            names::numbers(&numbers),
         ))
     }
 }
