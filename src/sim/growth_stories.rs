@@ -376,3 +376,22 @@ proptest! {
         prop_assert_eq!(digest(copied(), &cuts), digest(copied(), &[]));
     }
 }
+
+#[test]
+fn a_send_to_a_partition_that_does_not_exist_yet_goes_on_when_it_does() {
+    let mut config = growing();
+    for producer in &mut config.producers {
+        let keys = KeyConfig {
+            keys: Vec::new(),
+            choice: KeyChoice::Cycle,
+            explicit_partition: Some(5),
+        };
+        producer.loads[0].keys = std::sync::Arc::new(keys);
+    }
+    let mut run = Run::new(config);
+    run.to(10_000);
+    // Its thread asks for metadata again and again, so it does not wait for the next refresh.
+    let learned = learned(&run, 0).unwrap();
+    assert!((3_000..4_100).contains(&learned), "{learned}");
+    assert!(records(&run)[5] > 3_000);
+}

@@ -89,16 +89,14 @@ impl Client {
                 wants_another = true;
                 continue;
             }
-            let before = self.metadata.partitions(topic).map(<[u32]>::len);
+            let before = self.metadata.topic(topic);
+            let (from, to) = (before.queues.len(), known.partitions.len());
+            if !before.is_known || from < to {
+                news = News::Newer;
+            }
             self.learn_partitions(topic, &known.partitions);
-            let to = known.partitions.len();
-            match before {
-                Some(from) if to <= from => {}
-                Some(from) => {
-                    news = News::Newer;
-                    self.say_learned(ctx, topic, (from as u32, to as u32));
-                }
-                None => news = News::Newer,
+            if (1..to).contains(&from) {
+                self.say_learned(ctx, topic, (from as u32, to as u32));
             }
             for place in self.metadata.topic(topic).queues.clone() {
                 let queue = &mut self.accumulator.queues[place as usize];
