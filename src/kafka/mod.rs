@@ -17,6 +17,7 @@ pub mod hash;
 pub mod message;
 pub mod metric_name;
 pub mod metric_window;
+pub mod partition_load;
 pub mod properties;
 pub mod rdkafka_partitioner;
 pub mod settings;

@@ -23,8 +23,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "retries/exact-reset-before-idempotent-in-flight-1",
     // Batches that are too large are not split yet.
     "retries/exact-split",
-    // The innards of the choice; its outcome is what the other cases compare.
-    "sticky/exact-weights",
     // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
     // quiet machine, and then compared.
     "dead-leader-live/*",

@@ -15,6 +15,8 @@ pub struct JavaProducerSettings {
     pub version: KafkaVersion,
     /// `client.id`; nothing where the client numbers itself (`producer-1` …).
     pub client_id: Option<String>,
+    /// `client.rack`, since 4.4; nothing where it is empty.
+    pub client_rack: Option<String>,
     /// `acks`.
     pub acks: Acks,
     /// Whether the producer is idempotent in the end (`enable.idempotence` and its conflicts).
@@ -201,6 +203,7 @@ impl JavaProducerSettings {
         Self {
             version,
             client_id: None,
+            client_rack: None,
             acks: if version.at_least(3, 0) {
                 Acks::All
             } else {

@@ -37,7 +37,7 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
         optional(
             "rack",
             Kind::Name,
-            "client.rack, for clients that know it (4.4)",
+            "the rack it stands in; client.rack too, for clients that know it (4.4)",
         ),
         optional(
             "config-file",

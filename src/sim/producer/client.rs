@@ -118,6 +118,8 @@ pub struct Counts {
     pub acked: u64,
     /// Records failed by their batch.
     pub failed: u64,
+    /// Bytes of Produce requests to brokers that stand in another rack.
+    pub cross_rack_bytes: u64,
 }
 
 impl Client {
@@ -231,13 +233,10 @@ impl Client {
         }
     }
 
-    /// Which partitions of a topic have a leader.
-    pub(super) fn leaders(&self, topic: TopicIndex) -> Vec<bool> {
-        let queues = &self.metadata.topic(topic).queues;
-        queues
-            .iter()
-            .map(|&place| self.accumulator.queues[place as usize].leader.is_some())
-            .collect()
+    /// Where it stands: its `client.rack`, or what is known of its machine.
+    pub(super) fn rack(&self, config: &Config) -> Option<String> {
+        let configured = self.settings.client_rack.clone();
+        configured.or_else(|| config.producers[self.me.index()].rack.clone())
     }
 
     /// Gives a completed batch's memory back and lets waiting threads take it.

@@ -63,6 +63,7 @@ impl Producer {
             records_refused: application.refused,
             records_abandoned: self.earlier.abandoned,
             true_wait: application.memory_wait,
+            cross_rack_bytes: client.cross_rack_bytes,
         }
     }
 

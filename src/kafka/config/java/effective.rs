@@ -21,6 +21,7 @@ pub(super) fn settings(version: KafkaVersion, values: &Values) -> JavaProducerSe
     JavaProducerSettings {
         version,
         client_id: client_id(values),
+        client_rack: text(values, "client.rack"),
         acks: values.text("acks").map_or(default.acks, acks),
         idempotence: values
             .flag("enable.idempotence")
