@@ -11,6 +11,7 @@
 pub mod backoff;
 mod behavior;
 pub mod config;
+pub mod custom_partitioner;
 pub mod error;
 pub mod exception;
 pub mod hash;

@@ -1,11 +1,15 @@
-//! Stories: which partition a record goes to, and what becomes of the others.
+//! Stories: which partition a record goes to.
 
+use std::sync::Arc;
+
+use crate::kafka::hash::murmur2_partition;
+use crate::kafka::rdkafka_partitioner::{Choice, RdkafkaPartitioner};
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::{BrokerFault, Command};
-use crate::sim::config::{Config, LoadConfig};
+use crate::sim::config::{AtEnd, Config, KeyChoice, KeyConfig, LoadConfig};
 use crate::sim::ids::BrokerIndex;
 use crate::sim::testing::{Run, TRIPS, keyless, load, producer_of, world};
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 
 const RACK_AWARE: &[(&str, &str)] = &[("partitioner.rack.aware", "true"), ("client.rack", "a")];
 const KILL: BrokerFault = BrokerFault::Kill {
@@ -112,4 +116,180 @@ fn where_an_older_client_stands_is_known_from_its_machine() {
     let mut run = Run::new(config);
     run.to(10_000);
     assert!(run.simulation.producer_totals(TRIPS).cross_rack_bytes > 0);
+}
+
+// === The order of the choice
+
+const SPREAD: &str = "com.example.HotKeySpread";
+const ROUND_ROBIN: &str = "org.apache.kafka.clients.producer.RoundRobinPartitioner";
+
+/// So many records of each of these keys in turn, then a flush.
+fn turns(keys: &[&str], each: u64) -> LoadConfig {
+    let keys = KeyConfig {
+        keys: keys.iter().map(|key| key.as_bytes().to_vec()).collect(),
+        choice: KeyChoice::Cycle,
+        explicit_partition: None,
+    };
+    LoadConfig {
+        records_max: Some(each * keys.keys.len() as u64),
+        at_end: AtEnd::Flush,
+        keys: Arc::new(keys),
+        ..load(1_000)
+    }
+}
+
+/// Records by partition when all of them have arrived.
+fn placed(version: (u16, u16), given: &[(&str, &str)], load: LoadConfig) -> Vec<u64> {
+    let mut run = Run::new(with(version, given, load));
+    records(run.to(20_000))
+}
+
+/// All of `count` records in one partition of twelve.
+fn all_in(partition: u32, count: u64) -> Vec<u64> {
+    let records = |number| if number == partition { count } else { 0 };
+    (0..12).map(records).collect()
+}
+
+#[test]
+fn a_partition_that_the_record_names_is_taken_whatever_class_and_key_would_say() {
+    let named = |load: LoadConfig| {
+        let keys = KeyConfig {
+            explicit_partition: Some(5),
+            ..KeyConfig::clone(&load.keys)
+        };
+        LoadConfig {
+            keys: Arc::new(keys),
+            ..load
+        }
+    };
+    let spread = [("partitioner.class", SPREAD), ("hot.keys", "a")];
+    let ignoring = [("partitioner.ignore.keys", "true")];
+    let round = [("partitioner.class", ROUND_ROBIN)];
+    for given in [&[][..], &spread, &ignoring, &round] {
+        assert_eq!(
+            placed((4, 3), given, named(turns(&["a"], 100))),
+            all_in(5, 100)
+        );
+    }
+}
+
+#[test]
+fn a_class_is_asked_before_the_key() {
+    let own = murmur2_partition(b"a", 12);
+    assert_eq!(placed((4, 3), &[], turns(&["a"], 120)), all_in(own, 120));
+    let round = placed(
+        (4, 3),
+        &[("partitioner.class", ROUND_ROBIN)],
+        turns(&["a"], 120),
+    );
+    assert_eq!(round, [10; 12]);
+    let given = [
+        ("partitioner.class", SPREAD),
+        ("hot.keys", "a"),
+        ("hot.keys.spread", "3"),
+    ];
+    let spread = placed((4, 3), &given, turns(&["a"], 3_000));
+    let reached = |place: u32| spread[((own + place) % 12) as usize];
+    assert_eq!((0..3).map(reached).sum::<u64>(), 3_000);
+    assert!(
+        (0..3).all(|place| (900..1_100).contains(&reached(place))),
+        "{spread:?}"
+    );
+}
+
+#[test]
+fn keys_that_are_ignored_stick_as_if_they_were_not_there() {
+    let given = [("partitioner.ignore.keys", "true")];
+    let by_bytes = placed((4, 3), &given, turns(&["a"], 10_000));
+    assert!(by_bytes.iter().all(|&records| records > 0), "{by_bytes:?}");
+    let uniform = "org.apache.kafka.clients.producer.UniformStickyPartitioner";
+    let by_batch = placed(
+        (3, 9),
+        &[("partitioner.class", uniform)],
+        turns(&["a"], 10_000),
+    );
+    assert!(by_batch.iter().all(|&records| records > 0), "{by_batch:?}");
+}
+
+#[test]
+fn an_empty_key_is_a_key() {
+    assert_eq!(placed((4, 3), &[], turns(&[""], 100)), all_in(9, 100));
+}
+
+// === Classes of the application
+
+#[test]
+fn vip_keys_have_the_last_partitions_to_themselves() {
+    let given = [
+        ("partitioner.class", "com.example.VipRouting"),
+        ("vip.keys", "banana, kiwi"),
+    ];
+    let keys = ["banana", "apple", "kiwi", "pear", "plum"];
+    let records = placed((4, 3), &given, turns(&keys, 100));
+    assert_eq!(records[11], 200);
+    for key in ["apple", "pear", "plum"] {
+        assert!(
+            records[murmur2_partition(key.as_bytes(), 11) as usize] >= 100,
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn a_java_client_with_crc32_agrees_with_librdkafka() {
+    let crc32 = [("partitioner.class", "com.example.Crc32")];
+    for key in ["user-1", "user-2", "user-3"] {
+        let theirs = RdkafkaPartitioner::ConsistentRandom.choice(Some(key.as_bytes()), 12);
+        let records = placed((4, 3), &crc32, turns(&[key], 50));
+        let filled = records.iter().position(|&records| records == 50);
+        assert_eq!(
+            filled.map(|number| Choice::Partition(number as u32)),
+            Some(theirs)
+        );
+    }
+}
+
+#[test]
+fn a_class_that_decides_by_key_decides_the_same_when_it_is_asked_twice() {
+    let crc32 = [("partitioner.class", "com.example.Crc32")];
+    let keys = ["user-1", "user-2", "user-3", "user-4"];
+    let old = placed((3, 9), &crc32, turns(&keys, 50));
+    assert_eq!(old, placed((4, 3), &crc32, turns(&keys, 50)));
+}
+
+// === Slow leaders
+
+/// The share of records that goes to broker 3, which takes 20 ms a request.
+fn share_of_slow_leader(given: &[(&str, &str)], load: LoadConfig) -> f64 {
+    let mut config = with((4, 3), given, load);
+    config.brokers[2].request_time = SimSpan::from_millis(20);
+    config.producers[0].loads[0].records_max = Some(100_000);
+    let mut run = Run::new(config);
+    run.to(60_000);
+    records_of(&run, 2) as f64 / records(&run).iter().sum::<u64>() as f64
+}
+
+#[test]
+fn keyless_records_avoid_a_slow_leader_and_more_so_one_that_is_late() {
+    let adaptive = share_of_slow_leader(&[], keyless(load(10_000)));
+    let late = [("partitioner.availability.timeout.ms", "5")];
+    let late = share_of_slow_leader(&late, keyless(load(10_000)));
+    let uniform = [("partitioner.adaptive.partitioning.enable", "false")];
+    let uniform = share_of_slow_leader(&uniform, keyless(load(10_000)));
+    assert!(
+        late < adaptive && adaptive < 0.3 && 0.31 < uniform,
+        "{late} {adaptive} {uniform}"
+    );
+}
+
+#[test]
+fn keyed_records_wait_for_their_slow_leader() {
+    let fast = {
+        let mut run = Run::new(with((4, 3), &[], load(10_000)));
+        run.to(10_000);
+        records_of(&run, 2) as f64 / records(&run).iter().sum::<u64>() as f64
+    };
+    let late = [("partitioner.availability.timeout.ms", "5")];
+    let slow = share_of_slow_leader(&late, load(10_000));
+    assert!((slow - fast).abs() < 0.001, "{slow} {fast}");
 }

@@ -211,8 +211,8 @@ pub struct PartitionView {
 pub struct KeyCount {
     /// The serialized key.
     pub key: Vec<u8>,
-    /// The partition that it goes to.
-    pub partition: PartitionIndex,
+    /// The number of the partition that it goes to; none where its records go to several.
+    pub partition: Option<u32>,
     /// Records so far.
     pub records: u64,
 }

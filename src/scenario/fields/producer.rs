@@ -47,7 +47,8 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
         optional(
             "config",
             Kind::Kafka,
-            "client configuration by its real names",
+            "client configuration by its real names; partitioner.class also takes \
+             com.example.HotKeySpread, com.example.VipRouting and com.example.Crc32",
         ),
         optional(
             "trace",

@@ -94,8 +94,11 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
     }
     let first = ProducerConfig {
         name: String::new(),
+        rack: client
+            .client_rack
+            .clone()
+            .or_else(|| fields.text("rack").map(str::to_owned)),
         client: ClientConfig::Java(Box::new(client)),
-        rack: fields.text("rack").map(str::to_owned),
         given,
         start,
         loads,

@@ -1,8 +1,10 @@
 //! Which partition a record goes to.
 //!
-//! Source: `KafkaProducer.partition`, `RecordAccumulator.append`. The built-in partitioner is asked
-//! while a record is appended; the classes of older clients before, and some of them once more
-//! when the record needs a new batch.
+//! In order: the partition that the record names, the class in `partitioner.class`, the hash of its
+//! key, the sticky choice. The built-in partitioner is asked while a record is appended; a class
+//! before, and by clients of 2.4 to 3.9 once more when the record needs a new batch.
+//!
+//! Source: `KafkaProducer.partition`, `RecordAccumulator.append`.
 
 use crate::kafka::partition_load::{Leadership, PartitionLoad};
 use crate::kafka::settings::{JavaProducerSettings, PartitionerClass};
@@ -17,13 +19,15 @@ use crate::sim::producer::round_robin::RoundRobin;
 use crate::sim::producer::sticky_by_batch::StickyByBatch;
 use crate::sim::rng::{Purpose, Stream};
 
-/// A partitioner of an older client, for one topic.
+/// What a class in `partitioner.class` remembers of one topic.
 #[derive(Clone, Debug)]
-pub enum OlderPartitioner {
+pub enum ClassPartitioner {
     /// Goes round.
     RoundRobin(RoundRobin),
     /// Sticks until a new batch is needed.
     StickyByBatch(StickyByBatch),
+    /// A class of the application: nothing but where its draws come from.
+    Custom(Stream),
 }
 
 impl Client {
@@ -35,24 +39,33 @@ impl Client {
             Route::Sticky if self.settings.partitioner.class == PartitionerClass::BuiltIn => {
                 self.stick(ctx, call.topic)
             }
-            Route::Sticky => {
-                let number = self.ask(ctx, call.topic);
-                call.asked += 1;
-                call.route = Route::Partition(number);
-                number
-            }
+            Route::Sticky | Route::Custom(_) => match call.chosen {
+                Some(number) => number,
+                None => {
+                    call.asked += 1;
+                    *call.chosen.insert(self.ask(ctx, call, count))
+                }
+            },
         };
         self.metadata.topic(call.topic).queues[number as usize]
     }
 
-    /// Whether keys decide, for the application to prepare its routes.
+    /// How a record that names no partition finds one: its key with `toPositive(murmur2(key))`, or
+    /// none.
+    pub(super) fn route(&self, key: Option<(&[u8], u32)>) -> Route {
+        match (&self.settings.partitioner.class, key) {
+            (PartitionerClass::Custom(class), key) => {
+                Route::Custom(class.destination(key.map(|(bytes, _)| bytes)))
+            }
+            (_, Some((_, hash))) if self.keys_decide() => Route::Hash(hash),
+            _ => Route::Sticky,
+        }
+    }
+
+    /// Whether keys are hashed as the client itself does it.
     pub fn keys_decide(&self) -> bool {
         let partitioner = &self.settings.partitioner;
-        let looks_at_keys = !matches!(
-            partitioner.class,
-            PartitionerClass::RoundRobin | PartitionerClass::UniformSticky
-        );
-        looks_at_keys && !partitioner.ignore_keys
+        partitioner.class.hashes_keys() && !partitioner.ignore_keys
     }
 
     // === The built-in partitioner
@@ -127,48 +140,56 @@ impl Client {
         }
     }
 
-    // === Partitioners of older clients
+    // === Classes
 
-    fn ask(&mut self, ctx: &Context<'_>, topic: TopicIndex) -> u32 {
-        let class = self.settings.partitioner.class;
-        let me = self.me;
-        let partitioner = self.older[topic.index()]
-            .get_or_insert_with(|| OlderPartitioner::new(class, || draws_of(ctx, me, topic)));
+    fn ask(&mut self, ctx: &Context<'_>, call: &SendCall, count: u32) -> u32 {
+        let class = &self.settings.partitioner.class;
+        let (me, topic) = (self.me, call.topic);
+        let partitioner = self.class_partitioners[topic.index()]
+            .get_or_insert_with(|| ClassPartitioner::new(class, || draws_of(ctx, me, topic)));
         let seen = Seen::by(&self.metadata, &self.accumulator, &self.settings);
-        match partitioner {
-            OlderPartitioner::RoundRobin(round) => round.choose(seen.partitions(topic)),
-            OlderPartitioner::StickyByBatch(sticky) => sticky.choose(seen.partitions(topic)),
+        match (partitioner, call.route) {
+            (ClassPartitioner::RoundRobin(round), _) => round.choose(seen.partitions(topic)),
+            (ClassPartitioner::StickyByBatch(sticky), _) => sticky.choose(seen.partitions(topic)),
+            (ClassPartitioner::Custom(draws), Route::Custom(destination)) => {
+                let draw = match destination.choices(count) {
+                    0 | 1 => 0,
+                    choices => draws.below(u64::from(choices)) as u32,
+                };
+                destination.partition(count, draw)
+            }
+            (ClassPartitioner::Custom(_), _) => 0,
         }
     }
 
     /// The record needs a new batch: clients of 2.4 to 3.9 tell their partitioner and ask once
     /// more. `RoundRobinPartitioner` leaves out a partition by that (KAFKA-9965).
     pub(super) fn asks_again(&mut self, call: &mut SendCall) -> bool {
+        let version = self.settings.version;
         let is_first_time = call.asked == 1 && call.memory.is_none();
-        let Route::Partition(previous) = call.route else {
+        let Some(previous) = call.chosen.filter(|_| is_first_time) else {
             return false;
         };
-        if !is_first_time {
-            return false;
-        }
         let seen = Seen::by(&self.metadata, &self.accumulator, &self.settings);
-        match &mut self.older[call.topic.index()] {
-            Some(OlderPartitioner::StickyByBatch(sticky)) => {
+        match &mut self.class_partitioners[call.topic.index()] {
+            Some(ClassPartitioner::StickyByBatch(sticky)) => {
                 sticky.on_new_batch(previous, seen.partitions(call.topic));
             }
-            Some(OlderPartitioner::RoundRobin(_))
+            Some(ClassPartitioner::RoundRobin(_))
                 if self.settings.partitioner.class == PartitionerClass::RoundRobin
-                    && self.settings.version.round_robin_skips() => {}
-            Some(OlderPartitioner::RoundRobin(_)) | None => return false,
+                    && version.round_robin_skips() => {}
+            Some(ClassPartitioner::Custom(_)) if version.asks_partitioners_again() => {}
+            Some(ClassPartitioner::RoundRobin(_) | ClassPartitioner::Custom(_)) | None => {
+                return false;
+            }
         }
-        call.route = Route::Sticky;
+        call.chosen = None;
         true
     }
 }
 
-impl OlderPartitioner {
-    /// The partitioner of a class that is not built in.
-    fn new(class: PartitionerClass, draws: impl FnOnce() -> Stream) -> Self {
+impl ClassPartitioner {
+    fn new(class: &PartitionerClass, draws: impl FnOnce() -> Stream) -> Self {
         match class {
             PartitionerClass::StickyByBatch | PartitionerClass::UniformSticky => {
                 Self::StickyByBatch(StickyByBatch::new(draws()))
@@ -180,6 +201,7 @@ impl OlderPartitioner {
             PartitionerClass::RoundRobin | PartitionerClass::BuiltIn => {
                 Self::RoundRobin(RoundRobin::default())
             }
+            PartitionerClass::Custom(_) => Self::Custom(draws()),
         }
     }
 }

@@ -67,6 +67,12 @@ impl Producer {
         }
     }
 
+    /// Where every record of this key goes among so many partitions; none where that depends on
+    /// more than the key.
+    pub fn partition_of_key(&self, key: &[u8], partitions: u32) -> Option<u32> {
+        self.settings.partitioner.partition_of(key, partitions)
+    }
+
     /// A metric as the client would report it now.
     pub fn metric(&self, metric: ProducerMetric, now: SimTime) -> Option<f64> {
         self.live_client()?.metric(metric, now)
