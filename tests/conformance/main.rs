@@ -20,6 +20,7 @@ mod retries;
 mod retries_live;
 mod sizes;
 mod sticky;
+mod sticky_live;
 mod table;
 mod trace;
 
@@ -31,7 +32,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 12] = [
+const COMPARED: [fn() -> Vec<Comparison>; 13] = [
     dead_leader::compare,
     failover::compare,
     full_buffer::compare,
@@ -44,6 +45,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 12] = [
     retries_live::compare,
     sizes::compare,
     sticky::compare,
+    sticky_live::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

@@ -26,7 +26,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
     // quiet machine, and then compared.
     "dead-leader-live/*",
-    "sticky-live/*",
     // The moment of a reset decides what is in flight, and is not recorded; one connection is reset.
     "retries-live/reset-*",
     // An append took that broker some milliseconds: one record more shares the request.
