@@ -73,30 +73,30 @@ impl CustomPartitioner {
     /// Where a record with this key goes; none is a null key.
     pub fn destination(&self, key: Option<&[u8]>) -> Destination {
         let java_hash = |key| to_positive(murmur2(key));
-        match (self, key) {
-            (Self::HotKeySpread { .. }, None) => Destination::Anywhere { reserved: 0 },
-            (Self::HotKeySpread { hot_keys, spread }, Some(key)) => {
-                let hash = java_hash(key);
-                if hot_keys.contains(key) {
-                    let spread = *spread;
-                    Destination::Spread { hash, spread }
-                } else {
-                    Destination::Hashed(hash)
-                }
-            }
-            (Self::VipRouting { reserved, .. }, None) => Destination::Anywhere {
-                reserved: *reserved,
+        match self {
+            Self::HotKeySpread { hot_keys, spread } => match key {
+                None => Destination::Anywhere { reserved: 0 },
+                Some(key) if hot_keys.contains(key) => Destination::Spread {
+                    hash: java_hash(key),
+                    spread: *spread,
+                },
+                Some(key) => Destination::Hashed(java_hash(key)),
             },
-            (Self::VipRouting { vip_keys, reserved }, Some(key)) => {
-                let (hash, reserved) = (java_hash(key), *reserved);
-                if vip_keys.contains(key) {
-                    Destination::Reserved { hash, reserved }
-                } else {
-                    Destination::Unreserved { hash, reserved }
-                }
-            }
-            (Self::Crc32, None | Some([])) => Destination::Anywhere { reserved: 0 },
-            (Self::Crc32, Some(key)) => Destination::Hashed(crc32fast::hash(key)),
+            Self::VipRouting { vip_keys, reserved } => match (key, *reserved) {
+                (None, reserved) => Destination::Anywhere { reserved },
+                (Some(key), reserved) if vip_keys.contains(key) => Destination::Reserved {
+                    hash: java_hash(key),
+                    reserved,
+                },
+                (Some(key), reserved) => Destination::Unreserved {
+                    hash: java_hash(key),
+                    reserved,
+                },
+            },
+            Self::Crc32 => match key {
+                None | Some([]) => Destination::Anywhere { reserved: 0 },
+                Some(key) => Destination::Hashed(crc32fast::hash(key)),
+            },
         }
     }
 }

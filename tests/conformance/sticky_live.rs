@@ -100,9 +100,9 @@ fn scenario(case: &str) -> Option<String> {
     } else {
         ""
     };
-    let racks: String = (1..=3)
+    let racks = [1, 2, 3]
         .map(|id| format!("[[broker]]\nid = {id}\nrack = \"rack-{id}\"\n"))
-        .collect();
+        .concat();
     let leaders: Vec<usize> = (0..PARTITIONS).map(|partition| 1 + partition % 3).collect();
     let warm_up = warm_up(0..3);
     Some(format!(

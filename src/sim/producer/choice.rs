@@ -39,13 +39,7 @@ impl Client {
             Route::Sticky if self.settings.partitioner.class == PartitionerClass::BuiltIn => {
                 self.stick(ctx, call.topic)
             }
-            Route::Sticky | Route::Custom(_) => match call.chosen {
-                Some(number) => number,
-                None => {
-                    call.asked += 1;
-                    *call.chosen.insert(self.ask(ctx, call, count))
-                }
-            },
+            Route::Sticky | Route::Custom(_) => self.chosen(ctx, call, count),
         };
         self.metadata.topic(call.topic).queues[number as usize]
     }
@@ -141,6 +135,15 @@ impl Client {
     }
 
     // === Classes
+
+    /// What the class said about this call, or says now.
+    fn chosen(&mut self, ctx: &Context<'_>, call: &mut SendCall, count: u32) -> u32 {
+        if let Some(number) = call.chosen {
+            return number;
+        }
+        call.asked += 1;
+        *call.chosen.insert(self.ask(ctx, call, count))
+    }
 
     fn ask(&mut self, ctx: &Context<'_>, call: &SendCall, count: u32) -> u32 {
         let class = &self.settings.partitioner.class;
