@@ -179,6 +179,9 @@ fn c11(config: &str) -> (Waits, f64) {
     (waits, in_time as f64 / 122_880.0)
 }
 
+/// The report's own fifth line, a third for the slow broker without adaptive choice, is of a draft:
+/// the released client leaves a partition with a full batch only. A 4.3.1 client on a virtual clock
+/// sends 47.9 %, 40.3 % and 39.5 % there (by bytes, adaptive, available); here it is 48.4, 39.9, 40.1.
 #[test]
 fn c11_old_is_far_worse_than_by_bytes_and_adaptive_is_best() {
     let (old, old_arrived) = c11("version = \"3.2\"");

@@ -219,6 +219,40 @@ mod tests {
         assert_eq!(chosen(&table, 4), [0, 1, 0, 3]);
     }
 
+    /// How often the draws below 5,040 chose each partition in the 4.4.0 client; the first `known` of
+    /// four are in the table.
+    fn racks_of_4_4(racks: &str, queues: [u32; 4], known: usize) -> Vec<u32> {
+        let leadership = |(place, rack): (usize, char)| match rack {
+            _ if known <= place => Leaderless,
+            'a' => InRack,
+            _ => Elsewhere,
+        };
+        let leaderships = racks.chars().enumerate().map(leadership);
+        let loads: Vec<_> = (0..)
+            .zip(queues)
+            .zip(leaderships)
+            .map(|((number, queue), leadership)| load(number, queue, leadership))
+            .collect();
+        let table = LoadTable::new(&loads).unwrap();
+        let mut chosen = vec![0; 4];
+        (0..5_040).for_each(|draw| chosen[table.pick(draw) as usize] += 1);
+        chosen
+    }
+
+    #[test]
+    fn racks_and_queues_weigh_as_in_the_4_4_0_client() {
+        assert_eq!(racks_of_4_4("baba", [9, 2, 0, 0], 4), [0, 1260, 0, 3780]);
+        assert_eq!(racks_of_4_4("baba", [9, 2, 0, 0], 3), [0, 5040, 0, 0]);
+        assert_eq!(racks_of_4_4("aabc", [3, 0, 0, 1], 4), [1008, 4032, 0, 0]);
+        assert_eq!(
+            racks_of_4_4("bbbb", [1, 0, 2, 0], 4),
+            [1120, 1680, 560, 1680]
+        );
+        assert_eq!(racks_of_4_4("bbbb", [1, 0, 2, 0], 2), [1680, 3360, 0, 0]);
+        assert_eq!(racks_of_4_4("abca", [5, 0, 0, 0], 4), [720, 0, 0, 4320]);
+        assert_eq!(racks_of_4_4("abca", [2, 2, 2, 2], 3), [5040, 0, 0, 0]);
+    }
+
     #[test]
     fn without_a_leader_in_the_rack_all_led_partitions_are_weighed() {
         let loads = [

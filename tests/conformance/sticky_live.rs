@@ -1,9 +1,10 @@
 //! Where records go between a real client and real brokers, one of them far away or all of them in
-//! racks: the shares of the brokers, and where keys and turns decide, every partition's records.
+//! racks: the shares of the brokers, how much longer the far one takes, and where keys and turns
+//! decide, every partition's records.
 //!
-//! Latencies are not compared: they are those of a process and of a disk beside which little else
-//! ran.
+//! Latencies themselves are not compared: they are those of a process that still warms up.
 
+use kdrill::sim::fact::Acknowledged;
 use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance, median_and_spread};
@@ -25,7 +26,8 @@ pub fn compare() -> Vec<Comparison> {
 }
 
 fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
-    let simulated = simulated(&scenario(case)?);
+    let acknowledged = simulated(&scenario(case)?);
+    let simulated = records_by_partition(&acknowledged);
     let all: u64 = simulated.iter().sum();
     let mut comparison = Comparison::new(path, MECHANISM).number(
         "records that failed",
@@ -50,6 +52,17 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
             tolerance,
         );
     }
+    if case.starts_with("far-") {
+        let runs = real_differences(real)?;
+        let (median, spread) = median_and_spread(runs);
+        let gap_ms = if case == "far-keyed" { 1.2 } else { 0.1 };
+        comparison = comparison.number(
+            "longer to the far broker, ms",
+            median,
+            difference_ms(&acknowledged, gap_ms),
+            Tolerance::Share(spread + 0.05, "the runs' own spread plus 5 %"),
+        );
+    }
     let runs = real["records_by_partition"]["runs"].as_array()?;
     if runs.iter().all(|run| *run == runs[0]) {
         let real: Vec<u64> = runs[0]
@@ -62,14 +75,45 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
     Some(comparison)
 }
 
-/// Records by partition.
-fn simulated(rest: &str) -> Vec<u64> {
+/// In each run: the mean latency of the far broker's records less that of the other two's.
+fn real_differences(real: &Value) -> Option<Vec<f64>> {
+    let brokers = real["latency_ms_by_broker"].as_array()?;
+    let of_run = |broker: usize, run: usize| brokers[broker]["runs"][run].as_f64();
+    let runs = brokers.first()?["runs"].as_array()?.len();
+    (0..runs)
+        .map(|run| Some(of_run(2, run)? - (of_run(0, run)? + of_run(1, run)?) / 2.0))
+        .collect()
+}
+
+/// The same here: records come into a batch one every `gap_ms`.
+fn difference_ms(acknowledged: &[Acknowledged], gap_ms: f64) -> f64 {
+    let mean = |brokers: &[u32]| {
+        let (mut sum, mut records) = (0.0, 0.0);
+        for batch in acknowledged {
+            if brokers.contains(&(batch.partition.0 % 3)) {
+                let count = f64::from(batch.records);
+                let whole = batch.at.since(batch.created).as_nanos() as f64 / 1e6;
+                sum += count * (whole - (count - 1.0) * gap_ms / 2.0);
+                records += count;
+            }
+        }
+        sum / records
+    };
+    mean(&[2]) - mean(&[0, 1])
+}
+
+/// Batches that arrived.
+fn simulated(rest: &str) -> Vec<Acknowledged> {
     let mut trace = Trace::new("20s", rest);
     trace.advance_to(millis(START_MS));
     trace.forget();
     trace.advance_to(millis(20_000));
+    trace.acknowledged
+}
+
+fn records_by_partition(acknowledged: &[Acknowledged]) -> Vec<u64> {
     let mut records = vec![0; PARTITIONS];
-    for batch in &trace.acknowledged {
+    for batch in acknowledged {
         records[batch.partition.0 as usize] += u64::from(batch.records);
     }
     records
