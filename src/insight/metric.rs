@@ -79,6 +79,9 @@ figures! {
         RecordsFailed = "kdrill-records-failed",
         /// Refusals so far; a record that is tried again counts every time.
         Refusals = "kdrill-refusals",
+        /// Bytes of Produce requests to brokers of another rack so far, each attempt counted; 0
+        /// where no racks are known.
+        CrossRackBytes = "kdrill-cross-rack-bytes",
     }
 }
 

@@ -6,7 +6,7 @@ mod tally;
 
 pub use keys::{KeySource, KeyTable};
 pub use pace::{Pace, Step};
-pub use tally::KeyTallies;
+pub use tally::{KeyTallies, KeyTally};
 
 use std::sync::Arc;
 

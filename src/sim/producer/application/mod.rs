@@ -299,8 +299,14 @@ impl Load {
         }
     }
 
+    /// A key's bytes and hash.
+    fn key(&self, key: u32) -> Option<(&[u8], u32)> {
+        let bytes = self.config.keys.keys.get(key as usize)?;
+        Some((bytes, self.keys.table.hash(key)?))
+    }
+
     /// Draws the next record.
-    fn draw(&self, thread: &mut Thread, keys_decide: bool) -> InHand {
+    fn draw(&self, thread: &mut Thread, client: &Client) -> InHand {
         let key = if self.keys.table.is_empty() {
             None
         } else {
@@ -311,8 +317,8 @@ impl Load {
         let payload = payload_bytes(key_bytes, value, &[]);
         let mut record = self.in_hand(key.unwrap_or(u32::MAX), payload);
         record.key = key;
-        if !keys_decide && matches!(record.route, Route::Hash(_)) {
-            record.route = Route::Sticky;
+        if self.config.keys.explicit_partition.is_none() {
+            record.route = client.route(key.and_then(|key| self.key(key)));
         }
         record
     }

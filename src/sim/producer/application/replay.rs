@@ -2,8 +2,8 @@
 
 use crate::kafka::hash::{murmur2, to_positive};
 use crate::kafka::size::payload_bytes;
-use crate::sim::producer::append::Route;
 use crate::sim::producer::application::{Application, InHand, Load, Thread, Waiting};
+use crate::sim::producer::client::Client;
 use crate::sim::records::NotedValue;
 use crate::sim::replay::Replayed;
 use crate::sim::time::SimTime;
@@ -36,15 +36,12 @@ impl Load {
     }
 
     /// The next record: read from another topic, or drawn.
-    pub(super) fn next(&mut self, thread: &mut Thread, keys_decide: bool) -> InHand {
+    pub(super) fn next(&mut self, thread: &mut Thread, client: &Client) -> InHand {
         let Some(record) = self.inbox.pop_front() else {
-            return self.draw(thread, keys_decide);
+            return self.draw(thread, client);
         };
         let key = record.key.as_deref();
-        let route = match key {
-            Some(key) if keys_decide => Route::Hash(to_positive(murmur2(key))),
-            _ => Route::Sticky,
-        };
+        let route = client.route(key.map(|key| (key, to_positive(murmur2(key)))));
         let payload = match record.value {
             NotedValue::Payload(bytes) => bytes,
             NotedValue::Tombstone => payload_bytes(key.map(|key| key.len() as u32), None, &[]),
