@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, ConsumerFault, LinkFault, ProducerFault};
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
@@ -39,6 +39,22 @@ pub fn render(command: &Command, names: &Names) -> String {
             };
             format!("producer {verb} {}", names.producer_name(*producer))
         }
+        Command::Consumer(consumer, fault) => {
+            let name = names.consumer_name(*consumer);
+            format!("consumer {} {name}", consumer_verb(*fault))
+        }
+        Command::Group(group, fault) => {
+            let name = names.group_name(*group);
+            format!("consumer {} {name}", consumer_verb(*fault))
+        }
+        Command::SetConsumerRate {
+            group,
+            micro_records_per_second,
+        } => format!(
+            "consumer rate {} {}",
+            names.group_name(*group),
+            show_millionths(*micro_records_per_second)
+        ),
         Command::SetClient {
             producer,
             key,
@@ -59,6 +75,16 @@ pub fn render(command: &Command, names: &Names) -> String {
             names.producer_name(*producer),
             show_millionths(*micro_records_per_second)
         ),
+    }
+}
+
+fn consumer_verb(fault: ConsumerFault) -> &'static str {
+    match fault {
+        ConsumerFault::Pause => "pause",
+        ConsumerFault::Resume => "resume",
+        ConsumerFault::Crash => "crash",
+        ConsumerFault::Restart => "restart",
+        ConsumerFault::Close => "close",
     }
 }
 

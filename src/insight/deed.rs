@@ -1,7 +1,7 @@
 //! Commands in words: what somebody did to the world.
 
 use super::names;
-use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, ConsumerFault, LinkFault, ProducerFault};
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
 
@@ -47,6 +47,24 @@ pub fn words(command: &Command, config: &Config) -> String {
                 producer_words(*fault)
             )
         }
+        Command::Consumer(consumer, fault) => format!(
+            "consumer {} {}",
+            names::consumer(config, *consumer),
+            consumer_words(*fault),
+        ),
+        Command::Group(group, fault) => format!(
+            "every member of group {} {}",
+            names::group(config, *group),
+            consumer_words(*fault),
+        ),
+        Command::SetConsumerRate {
+            group,
+            micro_records_per_second,
+        } => format!(
+            "every member of group {} can process {} records/s",
+            names::group(config, *group),
+            *micro_records_per_second as f64 / 1e6,
+        ),
         Command::SetClient {
             producer,
             key,
@@ -109,6 +127,16 @@ fn producer_words(fault: ProducerFault) -> &'static str {
         ProducerFault::Resume => "goes on",
         ProducerFault::Crash => "crashes",
         ProducerFault::Restart => "is restarted",
+    }
+}
+
+fn consumer_words(fault: ConsumerFault) -> &'static str {
+    match fault {
+        ConsumerFault::Pause => "is stopped",
+        ConsumerFault::Resume => "goes on",
+        ConsumerFault::Crash => "crashes",
+        ConsumerFault::Restart => "is restarted",
+        ConsumerFault::Close => "closes its client",
     }
 }
 

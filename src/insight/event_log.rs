@@ -141,6 +141,7 @@ fn deserves_mark(fact: &Fact) -> bool {
     match fact {
         Fact::CommandApplied(_)
         | Fact::LeaderChanged { .. }
+        | Fact::GroupRebalancing { .. }
         | Fact::PoolExhausted { .. }
         | Fact::BrokerChanged {
             state: BrokerState::Fenced,
@@ -180,6 +181,10 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
                 ..
             },
         ) => (one, why_one) == (two, why_two),
+        (
+            Fact::OffsetReset { consumer: one, .. } | Fact::CommitFailed { consumer: one, .. },
+            Fact::OffsetReset { consumer: two, .. } | Fact::CommitFailed { consumer: two, .. },
+        ) => one == two,
         (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
         | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
         _ => false,
@@ -208,6 +213,16 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::ProducerIdAssigned { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
+        | Fact::ConsumerStarted { .. }
+        | Fact::ConsumerExited { .. }
+        | Fact::ConsumerFailed { .. }
+        | Fact::MemberLeft { .. }
+        | Fact::GroupRebalancing { .. }
+        | Fact::GroupStable { .. }
+        | Fact::GroupEmpty { .. }
+        | Fact::PartitionsDiscovered { .. }
+        | Fact::OffsetReset { .. }
+        | Fact::CommitFailed { .. }
         | Fact::BrokerChanged { .. }
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }

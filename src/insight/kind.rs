@@ -1,6 +1,6 @@
 //! Kinds of facts: the names that filters, expectations and the events pane use.
 
-use crate::sim::fact::{BrokerState, Disconnect, Fact, LinkState};
+use crate::sim::fact::{BrokerState, Disconnect, Fact, LinkState, MemberLoss};
 
 /// How much a fact matters to the person who looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,16 @@ fact_kinds! {
     MetadataUpdated = "metadata-updated", Fact::MetadataUpdated { .. },
     Rebootstrapped = "rebootstrapped", Fact::Rebootstrapped { .. },
     ProducerIdAssigned = "producer-id-assigned", Fact::ProducerIdAssigned { .. },
+    ConsumerStarted = "consumer-started", Fact::ConsumerStarted { .. },
+    ConsumerExited = "consumer-exited", Fact::ConsumerExited { .. },
+    ConsumerFailed = "consumer-failed", Fact::ConsumerFailed { .. },
+    MemberLeft = "member-left", Fact::MemberLeft { .. },
+    GroupRebalancing = "group-rebalancing", Fact::GroupRebalancing { .. },
+    GroupStable = "group-stable", Fact::GroupStable { .. },
+    GroupEmpty = "group-empty", Fact::GroupEmpty { .. },
+    PartitionsDiscovered = "partitions-discovered", Fact::PartitionsDiscovered { .. },
+    OffsetReset = "offset-reset", Fact::OffsetReset { .. },
+    CommitFailed = "commit-failed", Fact::CommitFailed { .. },
     BrokerChanged = "broker-changed", Fact::BrokerChanged { .. },
     LeaderChanged = "leader-changed", Fact::LeaderChanged { .. },
     IsrChanged = "isr-changed", Fact::IsrChanged { .. },
@@ -94,6 +104,7 @@ impl FactKind {
             | Fact::BatchFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
+            | Fact::ConsumerFailed { .. }
             | Fact::LeaderChanged { leader: None, .. }
             | Fact::LeaderChanged { unclean: true, .. }
             | Fact::BrokerChanged {
@@ -114,6 +125,14 @@ impl FactKind {
             | Fact::BatchSplit { .. }
             | Fact::Rebootstrapped { .. }
             | Fact::CommandRefused { .. }
+            | Fact::CommitFailed { .. }
+            | Fact::GroupEmpty { .. }
+            | Fact::GroupStable { idle: 1.., .. }
+            | Fact::MemberLeft {
+                why:
+                    MemberLoss::SessionTimeout | MemberLoss::PollInterval | MemberLoss::RebalanceTimeout,
+                ..
+            }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
                 state: LinkState::Degraded,
@@ -143,6 +162,11 @@ impl FactKind {
                 ..
             }
             | Fact::IsrChanged { .. }
+            | Fact::GroupRebalancing { .. }
+            | Fact::GroupStable { .. }
+            | Fact::MemberLeft { .. }
+            | Fact::PartitionsDiscovered { .. }
+            | Fact::ConsumerExited { .. }
             | Fact::Ended => Severity::Notice,
             Fact::ThreadUnblocked { .. }
             | Fact::Disconnected {
@@ -152,6 +176,8 @@ impl FactKind {
             | Fact::CallReturned {
                 exception: None, ..
             }
+            | Fact::ConsumerStarted { .. }
+            | Fact::OffsetReset { .. }
             | Fact::ClientStarted { .. }
             | Fact::ClientClosed { .. }
             | Fact::Connected { .. }

@@ -15,11 +15,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::config::Config;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, ProducerIndex};
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::metric::{
-    BrokerFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
+    BrokerFigure, GroupFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
 };
 use super::names;
 use super::reading::Reading;
@@ -27,6 +27,8 @@ use super::series::{BUCKETS_MIN, Bucket, Series};
 
 /// Producers whose shown figures are always sampled at most.
 pub const PRODUCERS_SHOWN_MAX: usize = 256;
+/// Consumer groups whose shown figures are always sampled at most.
+pub const GROUPS_SHOWN_MAX: usize = 64;
 /// Partitions whose shown figures are always sampled at most.
 pub const PARTITIONS_SHOWN_MAX: usize = 128;
 /// Producers whose client metrics are all summed up for the report at most.
@@ -268,6 +270,7 @@ const fn is_rate(metric: Metric) -> bool {
             matches!(figure, OwnFigure::LoopRate | OwnFigure::AckRate)
         }
         Metric::Broker(_, figure) => matches!(figure, BrokerFigure::AppendRate),
+        Metric::Group(_, figure) => matches!(figure, GroupFigure::ConsumeRate),
         Metric::Topic(_, figure) => {
             matches!(
                 figure,
@@ -318,6 +321,15 @@ fn shown(config: &Config) -> Vec<Metric> {
             BrokerFigure::Requests,
         ];
         metrics.extend(figures.map(|figure| Metric::Broker(broker, figure)));
+    }
+    for group in 0..config.groups.len().min(GROUPS_SHOWN_MAX) {
+        let group = GroupIndex(group as u16);
+        let figures = [
+            GroupFigure::Lag,
+            GroupFigure::ConsumeRate,
+            GroupFigure::IdleMembers,
+        ];
+        metrics.extend(figures.map(|figure| Metric::Group(group, figure)));
     }
     let partitions = names::partition_count(config).min(PARTITIONS_SHOWN_MAX as u32);
     for partition in (0..partitions).map(PartitionIndex) {

@@ -76,6 +76,16 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::Disconnected { .. }
         | Fact::MetadataUpdated { .. }
         | Fact::Rebootstrapped { .. } => of_connection(fact, config),
+        Fact::ConsumerStarted { .. }
+        | Fact::ConsumerExited { .. }
+        | Fact::ConsumerFailed { .. }
+        | Fact::MemberLeft { .. }
+        | Fact::GroupRebalancing { .. }
+        | Fact::GroupStable { .. }
+        | Fact::GroupEmpty { .. }
+        | Fact::PartitionsDiscovered { .. }
+        | Fact::OffsetReset { .. }
+        | Fact::CommitFailed { .. } => super::group_words::of_group(fact, config),
     }
 }
 

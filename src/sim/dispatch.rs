@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::sim::command::{Command, LinkFault};
+use crate::sim::command::{Command, ConsumerFault, LinkFault};
 use crate::sim::config::Peer;
+use crate::sim::consumer::{Answer, Ask, CallId, Consumer};
+use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::fact::{Fact, LinkState};
-use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
 use crate::sim::network::{LinkIndex, Network};
 use crate::sim::queue::Rank;
 use crate::sim::request::Requests;
@@ -18,6 +20,7 @@ use crate::sim::time::SimTime;
 enum Receiver {
     Broker(BrokerIndex),
     Producer(ProducerIndex),
+    Consumer(ConsumerIndex),
 }
 
 impl Simulation {
@@ -39,6 +42,10 @@ impl Simulation {
                 }
             }
             Event::Deliver(message) => self.deliver(at, message),
+            Event::ConsumerTurn { consumer, turn } => {
+                let (mut ctx, consumers) = self.split_consumers(at);
+                consumers[consumer.index()].on_turn(&mut ctx, turn);
+            }
             Event::Command(number) => self.obey(at, number),
             timer => {
                 let (mut ctx, cluster, _) = self.split(at);
@@ -56,8 +63,13 @@ impl Simulation {
             self.bounce(at, message, link);
             return;
         };
+        if let Receiver::Consumer(consumer) = receiver {
+            let (mut ctx, consumers) = self.split_consumers(at);
+            return consumers[consumer.index()].on_message(&mut ctx, message);
+        }
         let (mut ctx, cluster, producers) = self.split(at);
         match receiver {
+            Receiver::Consumer(_) => {}
             Receiver::Broker(broker) => cluster.on_message(&mut ctx, broker, message),
             Receiver::Producer(producer) => {
                 producers[producer.index()].on_message(&mut ctx, message);
@@ -82,8 +94,24 @@ impl Simulation {
             Message::Request(request) | Message::Response(request) => {
                 self.requests.release(request);
             }
+            Message::Call(id) | Message::Answer(id) => self.bounce_call(at, id, link),
             _ => {}
         }
+    }
+
+    /// A consumer's call on a link that refuses: a wish to connect is refused, the rest is lost.
+    fn bounce_call(&mut self, at: SimTime, id: CallId, link: LinkIndex) {
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
+        if !matches!(call.ask, Ask::Connect) {
+            self.calls.take(id);
+            return;
+        }
+        call.answer = Answer::Refused;
+        let arrives = at + self.network.latency(link);
+        let event = Event::Deliver(Message::Refusal(id));
+        self.queue.push(arrives, Rank::broker(id.broker), event);
     }
 
     fn obey(&mut self, at: SimTime, number: u32) {
@@ -101,6 +129,18 @@ impl Simulation {
     fn carry_out(&mut self, at: SimTime, command: &Arc<Command>) -> Result<(), &'static str> {
         if let Command::Link(a, b, fault) = **command {
             return self.change_links(at, (a, b), fault);
+        }
+        match **command {
+            Command::Consumer(consumer, fault) => {
+                let (mut ctx, consumers) = self.split_consumers(at);
+                return consumers[consumer.index()].on_fault(&mut ctx, fault);
+            }
+            Command::Group(group, fault) => return self.change_group(at, group, fault),
+            Command::SetConsumerRate {
+                group,
+                micro_records_per_second,
+            } => return self.set_group_rate(at, group, micro_records_per_second),
+            _ => {}
         }
         let (mut ctx, cluster, producers) = self.split(at);
         match &**command {
@@ -129,8 +169,51 @@ impl Simulation {
                 producer,
                 micro_records_per_second,
             } => producers[producer.index()].set_rate(&mut ctx, *micro_records_per_second),
-            Command::Link(..) => Ok(()),
+            Command::Link(..)
+            | Command::Consumer(..)
+            | Command::Group(..)
+            | Command::SetConsumerRate { .. } => Ok(()),
         }
+    }
+
+    /// The same befalls every member of a group; refused only if nothing could be done to any.
+    fn change_group(
+        &mut self,
+        at: SimTime,
+        group: GroupIndex,
+        fault: ConsumerFault,
+    ) -> Result<(), &'static str> {
+        self.each_member(at, group, |consumer, ctx| consumer.on_fault(ctx, fault))
+    }
+
+    /// Every member of a group processes that many records from now on.
+    fn set_group_rate(
+        &mut self,
+        at: SimTime,
+        group: GroupIndex,
+        micro_records_per_second: u64,
+    ) -> Result<(), &'static str> {
+        self.each_member(at, group, |consumer, ctx| {
+            consumer.set_rate(ctx, micro_records_per_second)
+        })
+    }
+
+    fn each_member(
+        &mut self,
+        at: SimTime,
+        group: GroupIndex,
+        mut act: impl FnMut(&mut Consumer, &mut Context<'_>) -> Result<(), &'static str>,
+    ) -> Result<(), &'static str> {
+        let config = Arc::clone(&self.config);
+        let (mut ctx, consumers) = self.split_consumers(at);
+        let mut outcome = Err("the group has no members");
+        for (consumer, of) in consumers.iter_mut().zip(&config.consumers) {
+            if of.group == group {
+                let this = act(consumer, &mut ctx);
+                outcome = if outcome.is_ok() { outcome } else { this };
+            }
+        }
+        outcome
     }
 
     fn change_links(
@@ -164,11 +247,24 @@ impl Simulation {
 
     /// A link that refuses resets what stands.
     fn reset_link(&mut self, at: SimTime, link: LinkIndex) {
-        let (Peer::Producer(producer), Peer::Broker(broker)) = self.network.ends(link) else {
+        let (end, Peer::Broker(broker)) = self.network.ends(link) else {
             return;
         };
+        let config = Arc::clone(&self.config);
         let (mut ctx, cluster, _) = self.split(at);
-        cluster.reset_connections(&mut ctx, broker, |other| other == producer);
+        match end {
+            Peer::Producer(producer) => {
+                cluster.reset_connections(&mut ctx, broker, |other| other == producer);
+            }
+            Peer::Member(group, number) => {
+                let is_it = |other: ConsumerIndex| {
+                    let consumer = &config.consumers[other.index()];
+                    (consumer.group, consumer.number) == (group, number)
+                };
+                cluster.reset_wires(&mut ctx, broker, is_it);
+            }
+            _ => {}
+        }
     }
 
     fn rank_of_sender(&self, message: Message) -> Rank {
@@ -190,7 +286,11 @@ impl Simulation {
                 | Message::Reset(channel),
                 _,
             ) => Rank::producer(&self.config, channel.producer),
-            (Message::Response(_), Receiver::Broker(_)) => Rank::CONTROLLER,
+            (Message::Call(id), _) => Rank::consumer(&self.config, id.consumer),
+            (Message::WireClosed(wire), _) => Rank::consumer(&self.config, wire.consumer),
+            (Message::Answer(id) | Message::Refusal(id), _) => Rank::broker(id.broker),
+            (Message::WireReset(wire), _) => Rank::broker(wire.broker),
+            (Message::Request(_) | Message::Response(_), _) => Rank::CONTROLLER,
         }
     }
 
@@ -246,6 +346,22 @@ fn route(
         Message::Fetched(fetcher) => {
             let link = network.replica(fetcher.follower, fetcher.leader);
             (Receiver::Broker(fetcher.follower), link)
+        }
+        Message::Call(id) => {
+            let link = network.consumer(id.consumer, id.broker);
+            (Receiver::Broker(id.broker), link)
+        }
+        Message::Answer(id) | Message::Refusal(id) => {
+            let link = network.consumer(id.consumer, id.broker);
+            (Receiver::Consumer(id.consumer), link)
+        }
+        Message::WireClosed(wire) => {
+            let link = network.consumer(wire.consumer, wire.broker);
+            (Receiver::Broker(wire.broker), link)
+        }
+        Message::WireReset(wire) => {
+            let link = network.consumer(wire.consumer, wire.broker);
+            (Receiver::Consumer(wire.consumer), link)
         }
     }
 }

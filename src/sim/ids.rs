@@ -39,3 +39,23 @@ dense_id! {
     /// A partition over all topics, in topic order and then by number.
     PartitionIndex(u32)
 }
+dense_id! {
+    /// A consumer group by its place in [`crate::sim::config::Config::groups`].
+    GroupIndex(u16)
+}
+dense_id! {
+    /// A consumer, one member of a group, by its place in
+    /// [`crate::sim::config::Config::consumers`].
+    ConsumerIndex(u16)
+}
+
+/// A partition by its topic and number there, in that order, with its place over all topics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TopicPartition {
+    /// Its topic.
+    pub topic: TopicIndex,
+    /// Its number in the topic.
+    pub number: u32,
+    /// Its place over all topics.
+    pub index: PartitionIndex,
+}

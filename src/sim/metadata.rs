@@ -1,6 +1,6 @@
 //! Cluster metadata as the controller publishes it: versioned images, shared and never changed.
 
-use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 
 /// What one metadata version says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,22 @@ impl Image {
     /// A topic.
     pub fn topic(&self, index: TopicIndex) -> TopicImage {
         self.topics[index.index()]
+    }
+
+    /// The partition with this number in a topic, if this version knows it.
+    pub fn partition_at(&self, topic: TopicIndex, number: u32) -> Option<TopicPartition> {
+        let known = self.topic(topic);
+        (number < known.partitions).then(|| TopicPartition {
+            topic,
+            number,
+            index: PartitionIndex(known.first.0 + number),
+        })
+    }
+
+    /// All partitions of a topic that this version knows, in order of their numbers.
+    pub fn partitions_of(&self, topic: TopicIndex) -> impl Iterator<Item = TopicPartition> {
+        let count = self.topic(topic).partitions;
+        (0..count).filter_map(move |number| self.partition_at(topic, number))
     }
 
     /// A partition.

@@ -1,4 +1,5 @@
-//! The engine: a deterministic discrete-event simulation of producers, brokers and the controller.
+//! The engine: a deterministic discrete-event simulation of producers, brokers, the controller and
+//! consumers.
 //!
 //! Invariants: nothing here knows a file, a thread, an environment, a wall clock, tokio, ratatui
 //! or serde; `now` is an argument; all randomness comes from named streams of one seed; no order
@@ -17,12 +18,14 @@ mod anchors;
 mod cluster;
 pub mod command;
 pub mod config;
+mod consumer;
 mod context;
 mod dispatch;
 mod event;
 pub mod fact;
 mod history;
 pub mod ids;
+mod log_sums;
 mod look;
 mod metadata;
 mod network;

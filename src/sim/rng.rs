@@ -31,6 +31,8 @@ pub enum Purpose {
     LinkForth = 8,
     /// Jitter and loss towards the first end of a link.
     LinkBack = 9,
+    /// Jitter of a consumer's backoffs, and which broker it asks.
+    Consumer = 40,
 }
 
 /// One stream of draws.

@@ -47,6 +47,8 @@ pub fn world() -> Config {
         },
         topics: vec![topic("events", 12, 1)],
         producers: vec![producer("trips", &[])],
+        groups: Vec::new(),
+        consumers: Vec::new(),
         timeline: Vec::new(),
     }
 }

@@ -96,6 +96,8 @@ pub(crate) fn lower(
         link,
         topics: world.topics.clone(),
         producers,
+        groups: Vec::new(),
+        consumers: Vec::new(),
         timeline: Vec::new(),
     };
     let names = Names::of(&config);

@@ -14,10 +14,9 @@ use crate::sim::cluster::broker::{Fencing, Process};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::{BrokerState, Fact};
-use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 use crate::sim::metadata::Image;
 use crate::sim::queue::Rank;
-use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Producer ids that a broker reserves at once (`ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE`).
@@ -262,9 +261,9 @@ impl Cluster {
     }
 
     /// Creates a topic that a client asked for, if brokers do so (`auto.create.topics.enable`).
-    pub(super) fn auto_create(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+    pub(super) fn auto_create(&mut self, ctx: &mut Context<'_>, topics: &[TopicIndex]) {
         let mut image: Option<Image> = None;
-        for &topic in &ctx.requests.get(id).topics {
+        for &topic in topics {
             let current = image.as_ref().unwrap_or(&self.controller.image);
             let count = self.partitions.iter().filter(|p| p.topic == topic).count() as u32;
             if current.topic(topic).partitions == 0 && count > 0 {

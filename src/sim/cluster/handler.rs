@@ -10,10 +10,12 @@ use crate::kafka::wire::{
 };
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
+use crate::sim::config::Config;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::{Appended, Flow};
-use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use crate::sim::metadata::Image;
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
@@ -138,11 +140,22 @@ impl Cluster {
 
     fn answer_metadata(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let image = self.brokers[at.index()].image.clone();
+        let topics = ctx.requests.get(id).topics.clone();
+        let bytes = self.metadata_bytes(ctx.config, &image, &topics);
+        self.auto_create(ctx, &topics);
+        ctx.requests.get_mut(id).image = Some(image);
+        self.answer(ctx, at, id, bytes);
+    }
+
+    /// Bytes of an answer about these topics.
+    pub(super) fn metadata_bytes(
+        &self,
+        config: &Config,
+        image: &Image,
+        topics: &[TopicIndex],
+    ) -> u32 {
         let brokers = image.unfenced.iter().filter(|&&unfenced| unfenced).count() as u32;
-        let topics: Vec<_> = ctx
-            .requests
-            .get(id)
-            .topics
+        let topics: Vec<_> = topics
             .iter()
             .map(|&topic| {
                 let partitions = image.topic(topic).partitions;
@@ -152,15 +165,13 @@ impl Cluster {
                     .get(first)
                     .map_or(0, |p| p.replicas.len() as u32);
                 TopicMetadataSize {
-                    name_bytes: ctx.config.topics[topic.index()].name.len() as u32,
+                    name_bytes: config.topics[topic.index()].name.len() as u32,
                     partitions,
                     replica_entries: partitions * replicas * 2,
                 }
             })
             .collect();
-        self.auto_create(ctx, id);
-        ctx.requests.get_mut(id).image = Some(image);
-        self.answer(ctx, at, id, metadata_response_bytes(brokers, &topics));
+        metadata_response_bytes(brokers, &topics)
     }
 
     fn handle_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
@@ -198,6 +209,20 @@ impl Cluster {
                 .push(deadline, Rank::broker(at), Event::PurgatoryExpired(id));
         }
         self.kick_followers(ctx, at, id);
+        if !ctx.config.consumers.is_empty() {
+            self.wake_readers_of(ctx, id);
+        }
+    }
+
+    /// What was appended may be readable at once.
+    fn wake_readers_of(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        if !ctx.requests.is_live(id) {
+            return;
+        }
+        for place in 0..ctx.requests.get(id).parts.len() {
+            let partition = ctx.requests.get(id).parts[place].partition;
+            self.wake_readers(ctx, partition);
+        }
     }
 
     /// One batch at its leader, by the checks of a produce request in their order.
@@ -250,6 +275,7 @@ impl Cluster {
 
     /// The high watermark of a partition moved, or its leader is gone: requests may be done.
     pub(super) fn check_purgatory(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
+        self.wake_readers(ctx, index);
         let partition = &mut self.partitions[index.index()];
         if partition.purgatory.is_empty() {
             return;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::kafka::settings::TopicSettings;
 use crate::sim::cluster::broker::Broker;
 use crate::sim::cluster::controller::Controller;
+use crate::sim::cluster::group::Group;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
@@ -38,10 +39,11 @@ impl Cluster {
             unfenced: vec![true; config.brokers.len()],
             topics,
         });
+        let clients = (config.producers.len(), config.consumers.len());
         let mut brokers: Vec<_> = config
             .brokers
             .iter()
-            .map(|broker| Broker::new(broker, image.clone(), config.producers.len()))
+            .map(|broker| Broker::new(broker, image.clone(), clients))
             .collect();
         for (place, partition) in partitions.iter().enumerate() {
             for replica in &partition.replicas {
@@ -62,6 +64,7 @@ impl Cluster {
                 producer_ids: vec![0..0; count],
                 blocks_given: 0,
             },
+            groups: config.groups.iter().map(|_| Group::new()).collect(),
         }
     }
 }
