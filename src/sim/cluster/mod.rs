@@ -22,7 +22,7 @@ use crate::sim::cluster::group::Group;
 use crate::sim::consumer::Ask;
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
-use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::partition::Partition;
 use replication::FetcherState;
 
@@ -37,11 +37,6 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A consumer group.
-    pub fn group(&self, group: GroupIndex) -> &Group {
-        &self.groups[group.index()]
-    }
-
     /// A broker.
     pub fn broker(&self, broker: BrokerIndex) -> &Broker {
         &self.brokers[broker.index()]

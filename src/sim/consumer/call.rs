@@ -13,7 +13,7 @@ use crate::sim::ids::{
 };
 use crate::sim::metadata::Image;
 use crate::sim::network::Lane;
-use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::time::SimSpan;
 
 /// A call's place in the slab, and how often that place was used; and between whom it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,6 @@ pub struct Identity {
 pub struct Call {
     /// On which connection.
     pub wire: Wire,
-    /// When the client handed it to its socket.
-    pub sent: SimTime,
     /// What is asked.
     pub ask: Ask,
     /// What is answered.
@@ -216,7 +214,7 @@ pub struct Calls {
 
 impl Calls {
     /// A new call.
-    pub fn open(&mut self, wire: Wire, ask: Ask, now: SimTime) -> CallId {
+    pub fn open(&mut self, wire: Wire, ask: Ask) -> CallId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push((0, None));
             self.slots.len() as u32 - 1
@@ -225,7 +223,6 @@ impl Calls {
         *uses += 1;
         *call = Some(Call {
             wire,
-            sent: now,
             ask,
             answer: Answer::Nothing,
         });

@@ -8,7 +8,7 @@
 //! also the one for records; idle connections stay open.
 
 use crate::sim::consumer::Consumer;
-use crate::sim::consumer::call::{Ask, CallId, Wire};
+use crate::sim::consumer::call::{Ask, CallId, Identity, Wire};
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::BrokerIndex;
@@ -60,6 +60,8 @@ pub(super) struct Sent {
     pub(super) broker: BrokerIndex,
     pub(super) lane: Lane,
     pub(super) at: SimTime,
+    /// As which member of which generation.
+    pub(super) identity: Identity,
     deadline: SimTime,
 }
 
@@ -152,7 +154,7 @@ impl Consumer {
             }
             _ => self.request_timeout(),
         };
-        let id = ctx.calls.open(self.wire(broker, lane), ask, ctx.now);
+        let id = ctx.calls.open(self.wire(broker, lane), ask);
         let link = ctx.network.consumer(self.me, broker);
         let transit = ctx
             .network
@@ -168,6 +170,7 @@ impl Consumer {
             broker,
             lane,
             at: ctx.now,
+            identity: self.identity(),
             deadline: ctx.now + timeout,
         });
     }

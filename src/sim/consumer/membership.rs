@@ -10,7 +10,7 @@ use crate::sim::consumer::Consumer;
 use crate::sim::consumer::application::Stage as Loop;
 use crate::sim::consumer::assignor::assign;
 use crate::sim::consumer::call::{Answer, Ask, Identity, Join, Joined, Leaving, MemberId};
-use crate::sim::consumer::connections::About;
+use crate::sim::consumer::connections::{About, Sent};
 use crate::sim::consumer::fetcher::Assigned;
 use crate::sim::context::Context;
 use crate::sim::ids::{BrokerIndex, TopicIndex, TopicPartition};
@@ -299,14 +299,9 @@ impl Consumer {
     }
 
     /// The coordinator answered.
-    pub(super) fn on_group_answer(
-        &mut self,
-        ctx: &mut Context<'_>,
-        about: About,
-        answer: Answer,
-        took: SimSpan,
-    ) {
-        match (about, answer) {
+    pub(super) fn on_group_answer(&mut self, ctx: &mut Context<'_>, sent: Sent, answer: Answer) {
+        let took = ctx.now.since(sent.at);
+        match (sent.about, answer) {
             (About::FindCoordinator, Answer::Coordinator(Some(broker))) => {
                 self.membership.coordinator = Some(broker);
                 self.membership.failed_attempts = 0;
@@ -324,17 +319,24 @@ impl Consumer {
             (About::Heartbeat, Answer::Nothing) => self.metrics.heartbeat(took, ctx.now),
             (About::Join | About::Sync, Answer::Error(error)) => {
                 self.membership.stage = MemberStage::Unjoined;
-                self.on_group_error(ctx, error);
+                self.on_group_error(ctx, sent, error);
             }
-            (_, Answer::Error(error)) => self.on_group_error(ctx, error),
+            (_, Answer::Error(error)) => self.on_group_error(ctx, sent, error),
             _ => {}
         }
     }
 
-    /// The coordinator refused something.
-    pub(super) fn on_group_error(&mut self, ctx: &mut Context<'_>, error: ErrorCode) {
+    /// The coordinator refused something. What it says about a member that this consumer no longer
+    /// is does not count (`generationUnchanged`).
+    pub(super) fn on_group_error(&mut self, ctx: &mut Context<'_>, sent: Sent, error: ErrorCode) {
+        let is_current = sent.identity == self.identity();
         match error {
-            ErrorCode::RebalanceInProgress => self.membership.rejoin = Rejoin::Wanted,
+            ErrorCode::RebalanceInProgress => {
+                if is_current && self.membership.stage == MemberStage::Stable {
+                    self.membership.rejoin = Rejoin::Wanted;
+                }
+            }
+            ErrorCode::UnknownMemberId | ErrorCode::IllegalGeneration if !is_current => {}
             ErrorCode::UnknownMemberId => {
                 self.membership.member = 0;
                 self.membership.forget();

@@ -27,8 +27,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub use call::{
-    Answer, Ask, Call, CallId, Calls, Fetch, FetchPart, Identity, Join, Joined, Leaving, MemberId,
-    MemberInfo, Wire,
+    Answer, Ask, CallId, Calls, Fetch, Identity, Join, Joined, Leaving, MemberId, MemberInfo, Wire,
 };
 
 use crate::kafka::settings::ConsumerSettings;
@@ -270,8 +269,8 @@ impl Consumer {
             }
             (About::ListOffsets, Answer::Offsets(offsets)) => self.on_list_offsets(ctx, &offsets),
             (About::Committed, Answer::Offsets(offsets)) => self.on_committed(ctx, &offsets),
-            (About::Commit, answer) => self.on_commit_answer(ctx, &answer, took),
-            (about, answer) => self.on_group_answer(ctx, about, answer, took),
+            (About::Commit, answer) => self.on_commit_answer(ctx, sent, &answer),
+            (_, answer) => self.on_group_answer(ctx, sent, answer),
         }
     }
 

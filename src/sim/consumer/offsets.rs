@@ -9,7 +9,7 @@ use crate::kafka::exception::ExceptionClass;
 use crate::kafka::settings::OffsetReset;
 use crate::sim::consumer::Consumer;
 use crate::sim::consumer::call::{Answer, Ask};
-use crate::sim::consumer::connections::About;
+use crate::sim::consumer::connections::{About, Sent};
 use crate::sim::consumer::fetcher::Position;
 use crate::sim::context::Context;
 use crate::sim::fact::{Exception, Fact};
@@ -218,12 +218,8 @@ impl Consumer {
     }
 
     /// A commit was answered.
-    pub(super) fn on_commit_answer(
-        &mut self,
-        ctx: &mut Context<'_>,
-        answer: &Answer,
-        took: SimSpan,
-    ) {
+    pub(super) fn on_commit_answer(&mut self, ctx: &mut Context<'_>, sent: Sent, answer: &Answer) {
+        let took = ctx.now.since(sent.at);
         let Answer::Error(error) = *answer else {
             self.metrics.committed(took, ctx.now);
             return self.go_on_joining(ctx);
@@ -233,7 +229,7 @@ impl Consumer {
             error,
         };
         ctx.fact(self.rank, fact);
-        self.on_group_error(ctx, error);
+        self.on_group_error(ctx, sent, error);
         self.go_on_joining(ctx);
     }
 }

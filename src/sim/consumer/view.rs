@@ -4,7 +4,7 @@ use crate::kafka::metric_name::ConsumerMetric;
 use crate::sim::consumer::Consumer;
 use crate::sim::consumer::application::Stage;
 use crate::sim::time::SimTime;
-use crate::sim::view::{AssignedView, ConsumerView, LoopState, MemberStage, ProcessState};
+use crate::sim::view::{AssignedView, ConsumerView, LoopState, ProcessState};
 
 impl Consumer {
     /// Everything at once.
