@@ -54,6 +54,37 @@ fn of_run(text: &mut String, report: &Report) {
     expectations(text, report);
     warnings(text, report);
     records(text, report);
+    consumers(text, report);
+}
+
+/// Consumer groups: members, what they were given, and how far behind they are.
+fn consumers(text: &mut String, report: &Report) {
+    if report.consumers.is_empty() {
+        return;
+    }
+    text.push_str("\nConsumers\n");
+    for (group, summary) in &report.consumers {
+        let lag: u64 = summary.lag.values().sum();
+        let idle = match summary.idle_members {
+            0 => String::new(),
+            idle => format!(", {idle} idle"),
+        };
+        let said = format!(
+            "{}: {}, {} members{idle}, generation {}; {} records consumed, lag {}",
+            escaped(group),
+            summary.state,
+            summary.members,
+            summary.generation,
+            grouped(summary.records_consumed),
+            grouped(lag),
+        );
+        line(text, "  ", &said);
+        let furthest = summary.lag.iter().max_by_key(|(_, lag)| **lag);
+        if let Some((partition, lag)) = furthest.filter(|(_, lag)| **lag > 0) {
+            let said = format!("furthest behind: {partition} by {}", grouped(*lag));
+            line(text, "    ", &said);
+        }
+    }
 }
 
 fn happenings(text: &mut String, report: &Report) {
