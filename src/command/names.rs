@@ -113,6 +113,22 @@ impl Names {
         names
     }
 
+    /// The same names with consumer groups of so many members.
+    #[cfg(test)]
+    pub(crate) fn with_groups(mut self, groups: &[(&str, u16)]) -> Self {
+        let mut first = 0;
+        for (name, members) in groups {
+            let name = (*name).to_owned();
+            self.groups.push(GroupNames {
+                name,
+                first,
+                members: *members,
+            });
+            first += members;
+        }
+        self
+    }
+
     /// The producer with this name.
     pub fn producer(&self, name: &str) -> Option<ProducerIndex> {
         let at = self

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kafka::error::ErrorCode;
-use crate::sim::command::{BrokerFault, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, ConsumerFault, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex};
 use crate::sim::time::SimSpan;
 
 fn names() -> Names {
@@ -15,6 +15,7 @@ fn names() -> Names {
         &[1, 2, 3],
         &[("events", 12), ("rides-eu", 2)],
     )
+    .with_groups(&[("billing", 1), ("timelines", 3)])
 }
 
 /// The line with a caret line below, the message and the hint.
@@ -199,6 +200,12 @@ fn any_command() -> impl Strategy<Value = Command> {
             }
         }),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
+        (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
+        (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),
+        (0..2_u16, 1..10_000_000_000_000_u64).prop_map(|(g, rate)| Command::SetConsumerRate {
+            group: GroupIndex(g),
+            micro_records_per_second: rate
+        }),
         (producer(), "[ -~]{0,12}").prop_map(|(producer, value)| Command::SetClient {
             producer,
             key: "client.id".into(),
@@ -209,6 +216,35 @@ fn any_command() -> impl Strategy<Value = Command> {
             micro_records_per_second: rate
         }),
     ]
+}
+
+#[test]
+fn a_consumer_is_a_group_or_one_of_its_members() {
+    let read = |line| parse(line, &names()).unwrap();
+    let crash = ConsumerFault::Crash;
+    assert_eq!(
+        read("consumer crash timelines/2"),
+        Command::Consumer(ConsumerIndex(2), crash)
+    );
+    assert_eq!(
+        read("consumer crash timelines"),
+        Command::Group(GroupIndex(1), crash)
+    );
+    let member = Peer::Member(GroupIndex(1), 3);
+    assert_eq!(
+        read("link cut timelines/3 *"),
+        Command::Link(member, Peer::Any, LinkFault::Cut)
+    );
+    let cases = [
+        "consumer crash timelines/4",
+        "consumer pause timeline",
+        "consumer rate timelines 0",
+        "link cut timelines trips",
+    ];
+    golden(
+        "consumers_that_are_not_there",
+        &cases.map(problem).join("\n\n"),
+    );
 }
 
 proptest! {
@@ -227,7 +263,7 @@ proptest! {
     #[test]
     fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
         "broker", "link", "cut", "kill", "trips", "1", "*", "--count", "--lose-tail", "set",
-        "producer", "rate", "linger.ms=5", "-5", "--", "inject", "=", "5ms", "disk", "slow",
+        "producer", "consumer", "timelines/2", "rate", "linger.ms=5", "-5", "--", "inject", "=", "5ms", "disk", "slow",
     ]), 0..7)) {
         let line = words.join(" ");
         let _ = parse(&line, &names());

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use crate::sim::fact::{BrokerState, Fact, Stamped};
+use crate::sim::fact::{BrokerState, Fact, MemberLoss, Stamped};
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -141,7 +141,12 @@ fn deserves_mark(fact: &Fact) -> bool {
     match fact {
         Fact::CommandApplied(_)
         | Fact::LeaderChanged { .. }
-        | Fact::GroupRebalancing { .. }
+        | Fact::GroupStable { .. }
+        | Fact::MemberLeft {
+            why:
+                MemberLoss::SessionTimeout | MemberLoss::PollInterval | MemberLoss::RebalanceTimeout,
+            ..
+        }
         | Fact::PoolExhausted { .. }
         | Fact::BrokerChanged {
             state: BrokerState::Fenced,

@@ -1,6 +1,8 @@
 //! What a figure is at this moment, before rates are made of counters.
 
 use crate::kafka::metric_name::{ConsumerMetric, MetricKind};
+use std::collections::BTreeMap;
+
 use crate::sim::Simulation;
 use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, TopicIndex};
 use crate::sim::time::SimSpan;
@@ -72,13 +74,13 @@ impl Reading<'_> {
         let view = self.groups.get(group.index())?;
         let members = || self.consumers.iter().filter(|view| view.group == group);
         let value = match figure {
-            GroupFigure::Lag => view.lag() as f64,
+            GroupFigure::Lag => view.lag()? as f64,
             GroupFigure::LagMax => {
                 let lags = view
                     .partitions
                     .iter()
                     .filter_map(|partition| partition.lag());
-                lags.max().unwrap_or(0) as f64
+                lags.max()? as f64
             }
             GroupFigure::Unread => {
                 let unread = view.partitions.iter().filter_map(|p| p.unread());
@@ -154,8 +156,20 @@ impl Reading<'_> {
     }
 }
 
-/// Records that the group furthest behind is behind in a partition, if any reads it.
-pub fn lag_of(groups: &[GroupView], partition: PartitionIndex) -> Option<u64> {
+/// Records that the group furthest behind is behind, by partition that any group reads.
+pub fn lags(groups: &[GroupView]) -> BTreeMap<PartitionIndex, u64> {
+    let mut lags = BTreeMap::new();
+    for view in groups.iter().flat_map(|group| &group.partitions) {
+        if let Some(lag) = view.lag() {
+            let worst = lags.entry(view.partition).or_insert(0);
+            *worst = lag.max(*worst);
+        }
+    }
+    lags
+}
+
+/// The same of one partition.
+fn lag_of(groups: &[GroupView], partition: PartitionIndex) -> Option<u64> {
     let here = |group: &&GroupView| {
         let mut partitions = group.partitions.iter();
         let found = partitions.find(|view| view.partition == partition)?;

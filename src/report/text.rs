@@ -64,19 +64,25 @@ fn consumers(text: &mut String, report: &Report) {
     }
     text.push_str("\nConsumers\n");
     for (group, summary) in &report.consumers {
-        let lag: u64 = summary.lag.values().sum();
+        let lag = if summary.lag.is_empty() {
+            "nothing committed".to_owned()
+        } else {
+            format!("lag {}", grouped(summary.lag.values().sum()))
+        };
+        let members = match summary.members {
+            1 => "1 member".to_owned(),
+            members => format!("{members} members"),
+        };
         let idle = match summary.idle_members {
             0 => String::new(),
             idle => format!(", {idle} idle"),
         };
         let said = format!(
-            "{}: {}, {} members{idle}, generation {}; {} records consumed, lag {}",
+            "{}: {}, {members}{idle}, generation {}; {} records consumed, {lag}",
             escaped(group),
             summary.state,
-            summary.members,
             summary.generation,
             grouped(summary.records_consumed),
-            grouped(lag),
         );
         line(text, "  ", &said);
         let furthest = summary.lag.iter().max_by_key(|(_, lag)| **lag);

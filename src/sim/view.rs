@@ -370,11 +370,12 @@ impl GroupPartitionView {
 }
 
 impl GroupView {
-    /// Records behind, over all partitions.
-    pub fn lag(&self) -> u64 {
+    /// Records behind, over all partitions of which that is known; nothing where it is known of
+    /// none.
+    pub fn lag(&self) -> Option<u64> {
         self.partitions
             .iter()
             .filter_map(GroupPartitionView::lag)
-            .sum()
+            .reduce(|sum, lag| sum + lag)
     }
 }

@@ -70,7 +70,12 @@ impl<'a> Scene<'a> {
         let config = self.config();
         Wants {
             partitions: cells(self.session.simulation().partition_count()),
-            machines: cells(config.brokers.len().saturating_add(config.producers.len())),
+            machines: cells(
+                config.brokers.len()
+                    + config.producers.len()
+                    + config.groups.len()
+                    + config.consumers.len(),
+            ),
             expectations: cells(self.session.insight().judgements().len()),
         }
     }

@@ -2,6 +2,7 @@
 
 pub mod card;
 pub mod cluster;
+mod consumers;
 pub mod events;
 pub mod expectations;
 pub mod fill;
