@@ -291,7 +291,15 @@ impl Resolver<'_> {
             ConsumerVerb::Restart { consumer } => (consumer, ConsumerFault::Restart),
             ConsumerVerb::Close { consumer } => (consumer, ConsumerFault::Close),
             ConsumerVerb::Rate { group, rate } => {
-                self.above_zero(Some(rate))?;
+                if rate == 0 {
+                    let range = self
+                        .place
+                        .words
+                        .last()
+                        .map_or(0..0, |word| word.range.clone());
+                    return Err(CommandProblem::new("the rate must be above 0", range)
+                        .hint("consumers that do not read: consumer pause GROUP"));
+                }
                 return Ok(Command::SetConsumerRate {
                     group: self.group(&group)?,
                     micro_records_per_second: rate,

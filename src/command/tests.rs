@@ -130,7 +130,17 @@ fn completion_follows_the_grammar() {
     assert_eq!(texts("disk heal "), ["1", "2", "3"]);
     assert_eq!(
         texts("link cut "),
-        ["trips", "fares", "1", "2", "3", "controller", "*"]
+        [
+            "trips",
+            "fares",
+            "billing",
+            "timelines",
+            "1",
+            "2",
+            "3",
+            "controller",
+            "*"
+        ]
     );
     assert_eq!(texts("broker kill 2 "), ["--lose-tail"]);
     assert_eq!(

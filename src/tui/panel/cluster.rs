@@ -1,4 +1,4 @@
-//! Brokers, how each producer is connected to them, and consumer groups.
+//! Brokers, and how each producer is connected to them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -67,8 +67,6 @@ pub struct Cluster<'a> {
     pub brokers: Vec<BrokerRow>,
     /// Producers with their ways to each broker.
     pub producers: Vec<(String, Vec<LinkCell>)>,
-    /// Consumer groups and their members, a line each.
-    pub consumers: Vec<Line<'static>>,
     /// Latencies of the chosen producer's batches by stage, once there are any.
     pub latencies: Vec<(Stage, Percentiles)>,
     first: u16,
@@ -102,7 +100,6 @@ impl<'a> Cluster<'a> {
             theme: scene.theme(),
             brokers,
             producers,
-            consumers: super::consumers::lines(scene),
             latencies,
             first,
         }
@@ -266,8 +263,7 @@ impl Panel for Cluster<'_> {
     }
 
     fn extent(&self, area: Rect) -> Extent {
-        let lines = self.brokers.len() + 1 + self.producers.len() + self.consumers.len();
-        list(lines, area.height)
+        list(self.brokers.len() + 1 + self.producers.len(), area.height)
     }
 
     fn draw(&self, area: Rect, buffer: &mut Buffer) {
@@ -310,12 +306,11 @@ impl Widget for &Cluster<'_> {
             .render(area, buffer);
         let row = rows.len() + 1;
         let skipped = first.saturating_sub(self.brokers.len());
-        let producers = self
-            .producers
-            .iter()
-            .map(|(name, cells)| self.producer_line(&text::visible(name), cells, area.width));
-        let lines = producers.chain(self.consumers.iter().cloned());
-        for (row, line) in (row..usize::from(area.height)).zip(lines.skip(skipped)) {
+        for (row, (name, cells)) in (row..).zip(self.producers.iter().skip(skipped)) {
+            if row >= usize::from(area.height) {
+                break;
+            }
+            let line = self.producer_line(&text::visible(name), cells, area.width);
             text::put_line(buffer, area, row as u16, &line);
         }
         let used = self.extent(area).lines.saturating_add(1);

@@ -1,6 +1,7 @@
-//! Consumer groups and their members, as lines for the pane of machines: who reads what, who is
-//! idle, who is behind.
+//! Consumer groups and their members: who reads what, who is idle, who is behind.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -8,15 +9,64 @@ use crate::insight::metric::{GroupFigure, Metric};
 use crate::insight::names;
 use crate::sim::ids::{ConsumerIndex, PartitionIndex};
 use crate::sim::view::{ConsumerView, GroupState, GroupView, LoopState, MemberStage, ProcessState};
+use crate::tui::model::Extent;
 use crate::tui::number;
+use crate::tui::pane::Pane;
+use crate::tui::panel::{Panel, list};
 use crate::tui::scene::Scene;
 use crate::tui::text;
+use crate::tui::theme::Theme;
 
 /// Members that are read for one frame at most, over all groups.
 const MEMBERS_MAX: usize = 200;
 
-/// A line for each group, and below it one for each member.
-pub(super) fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
+/// What the pane shows.
+#[derive(Debug)]
+pub struct Consumers<'a> {
+    /// Looks.
+    pub theme: &'a Theme,
+    /// A line for each group, and below it one for each member.
+    pub lines: Vec<Line<'static>>,
+    /// Members that read nothing, over all groups.
+    pub idle: u32,
+    first: u16,
+}
+
+impl<'a> Consumers<'a> {
+    /// The pane now.
+    pub fn read(scene: &'a Scene<'a>) -> Self {
+        let groups = scene.session.insight().groups();
+        Self {
+            theme: scene.theme(),
+            lines: lines(scene),
+            idle: groups.iter().map(|group| group.idle).sum(),
+            first: scene.model.scroll[Pane::Markers.index()],
+        }
+    }
+}
+
+impl Panel for Consumers<'_> {
+    fn value(&self, _room: u16) -> Line<'static> {
+        let styles = self.theme.styles;
+        match self.idle {
+            0 => Line::default(),
+            idle => Line::styled(format!("{idle} idle"), styles.tone.warn),
+        }
+    }
+
+    fn extent(&self, area: Rect) -> Extent {
+        list(self.lines.len(), area.height)
+    }
+
+    fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        let first = usize::from(self.first.min(self.extent(area).scroll_max()));
+        for (row, line) in (0..area.height).zip(self.lines.iter().skip(first)) {
+            text::put_line(buffer, area, row, line);
+        }
+    }
+}
+
+fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
     let simulation = scene.session.simulation();
     let consumers = scene.config().consumers.len().min(MEMBERS_MAX);
     let members: Vec<ConsumerView> = (0..consumers)

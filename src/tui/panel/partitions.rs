@@ -302,13 +302,14 @@ enum Readers {
 fn columns(width: u16, name: u16, readers: Readers) -> Vec<(usize, Column)> {
     const BYTES: usize = 4;
     const ISR: usize = 2;
+    const QUEUED: usize = 5;
     let mut columns = vec![
         (0, Column::words("partition", name)),
         (1, Column::numbers("ldr", 4)),
         (ISR, Column::numbers("ISR", 3)),
         (3, Column::numbers("records/s", 9)),
         (BYTES, Column::numbers("bytes/s", 10)),
-        (5, Column::numbers("queued", 10)),
+        (QUEUED, Column::numbers("queued", 10)),
     ];
     if readers == Readers::Some {
         columns.push((6, Column::numbers("lag", 7)));
@@ -321,10 +322,14 @@ fn columns(width: u16, name: u16, readers: Readers) -> Vec<(usize, Column)> {
             (10, Column::numbers("batches", 8)),
         ]);
     }
-    for dispensable in [BYTES, ISR] {
+    let dispensable: &[usize] = match readers {
+        Readers::None => &[BYTES],
+        Readers::Some => &[BYTES, ISR, QUEUED],
+    };
+    for dispensable in dispensable {
         let all: Vec<Column> = columns.iter().map(|(_, column)| *column).collect();
         if total_cells(&all) > width {
-            columns.retain(|(place, _)| *place != dispensable);
+            columns.retain(|(place, _)| place != dispensable);
         }
     }
     columns
