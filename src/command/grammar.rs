@@ -236,7 +236,7 @@ pub(super) enum ProducerVerb {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConsumerVerb {
-    /// The process stands still: no poll(), no heartbeats
+    /// The process stands still: it neither polls nor says that it lives
     Pause {
         /// A group, or one of its members: GROUP/2
         #[arg(value_name = "CONSUMER")]
@@ -260,7 +260,7 @@ pub(super) enum ConsumerVerb {
         #[arg(value_name = "CONSUMER")]
         consumer: String,
     },
-    /// close(): commits, leaves the group and ends
+    /// The client closes: it commits and leaves the group
     Close {
         /// A group, or one of its members: GROUP/2
         #[arg(value_name = "CONSUMER")]

@@ -47,24 +47,9 @@ pub fn words(command: &Command, config: &Config) -> String {
                 producer_words(*fault)
             )
         }
-        Command::Consumer(consumer, fault) => format!(
-            "consumer {} {}",
-            names::consumer(config, *consumer),
-            consumer_words(*fault),
-        ),
-        Command::Group(group, fault) => format!(
-            "every member of group {} {}",
-            names::group(config, *group),
-            consumer_words(*fault),
-        ),
-        Command::SetConsumerRate {
-            group,
-            micro_records_per_second,
-        } => format!(
-            "every member of group {} can process {} records/s",
-            names::group(config, *group),
-            *micro_records_per_second as f64 / 1e6,
-        ),
+        Command::Consumer(..) | Command::Group(..) | Command::SetConsumerRate { .. } => {
+            to_consumers(command, config)
+        }
         Command::SetClient {
             producer,
             key,
@@ -127,6 +112,31 @@ fn producer_words(fault: ProducerFault) -> &'static str {
         ProducerFault::Resume => "goes on",
         ProducerFault::Crash => "crashes",
         ProducerFault::Restart => "is restarted",
+    }
+}
+
+/// What befalls consumers; nothing for other commands.
+fn to_consumers(command: &Command, config: &Config) -> String {
+    match command {
+        Command::Consumer(consumer, fault) => format!(
+            "consumer {} {}",
+            names::consumer(config, *consumer),
+            consumer_words(*fault),
+        ),
+        Command::Group(group, fault) => format!(
+            "every member of group {} {}",
+            names::group(config, *group),
+            consumer_words(*fault),
+        ),
+        Command::SetConsumerRate {
+            group,
+            micro_records_per_second,
+        } => format!(
+            "every member of group {} can process {} records/s",
+            names::group(config, *group),
+            *micro_records_per_second as f64 / 1e6,
+        ),
+        _ => String::new(),
     }
 }
 

@@ -98,6 +98,7 @@ fact_kinds! {
 
 impl FactKind {
     /// How much `fact`, which is of this kind, matters.
+    #[expect(clippy::too_many_lines, reason = "one list of all facts")]
     pub fn severity(self, fact: &Fact) -> Severity {
         match fact {
             Fact::RecordRefused { .. }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use crate::sim::Simulation;
 use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, TopicIndex};
 use crate::sim::time::SimSpan;
-use crate::sim::view::{ConsumerView, GroupView, PartitionView, ProducerView, ThreadState};
+use crate::sim::view::{
+    ConsumerView, GroupPartitionView, GroupView, PartitionView, ProducerView, ThreadState,
+};
 
 use super::ledger::Ledger;
 use super::metric::{
@@ -76,14 +78,14 @@ impl Reading<'_> {
         let value = match figure {
             GroupFigure::Lag => view.lag()? as f64,
             GroupFigure::LagMax => {
-                let lags = view
-                    .partitions
-                    .iter()
-                    .filter_map(|partition| partition.lag());
+                let lags = view.partitions.iter().filter_map(GroupPartitionView::lag);
                 lags.max()? as f64
             }
             GroupFigure::Unread => {
-                let unread = view.partitions.iter().filter_map(|p| p.unread());
+                let unread = view
+                    .partitions
+                    .iter()
+                    .filter_map(GroupPartitionView::unread);
                 unread.sum::<u64>() as f64
             }
             GroupFigure::Members => f64::from(view.members),
@@ -112,11 +114,10 @@ impl Reading<'_> {
         let max = values.iter().copied().fold(f64::MIN, f64::max);
         let is_ago = metric.name().ends_with("-ago");
         Some(match metric.kind() {
-            MetricKind::Rate | MetricKind::Total | MetricKind::Ratio => sum,
             MetricKind::Avg => sum / values.len() as f64,
             MetricKind::Max => max,
             MetricKind::Gauge if is_ago => max,
-            MetricKind::Gauge => sum,
+            MetricKind::Rate | MetricKind::Total | MetricKind::Ratio | MetricKind::Gauge => sum,
         })
     }
 

@@ -8,6 +8,7 @@ use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use super::deed;
 
 /// What happened, in a sentence without a full stop.
+#[expect(clippy::too_many_lines, reason = "one list of all facts")]
 pub fn sentence(fact: &Fact, config: &Config) -> String {
     match fact {
         Fact::CommandApplied(command) => deed::words(command, config),

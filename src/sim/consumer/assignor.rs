@@ -7,7 +7,7 @@
 //! Simplifications: racks are not looked at (KIP-881); where members subscribe to different topics,
 //! a sticky assignor gives each partition to the least loaded subscriber and moves nothing else.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::kafka::settings::Assignor;
 use crate::sim::consumer::call::{MemberId, MemberInfo};
@@ -106,7 +106,7 @@ fn sticky(members: &[&MemberInfo], image: &Image) -> Assignments {
 
 /// What each member owned and nobody before it claims.
 fn claims(members: &[&MemberInfo], all: &[TopicPartition]) -> Vec<Vec<TopicPartition>> {
-    let mut taken: BTreeMap<TopicPartition, ()> = BTreeMap::new();
+    let mut taken: BTreeSet<TopicPartition> = BTreeSet::new();
     members
         .iter()
         .map(|member| {
@@ -115,7 +115,7 @@ fn claims(members: &[&MemberInfo], all: &[TopicPartition]) -> Vec<Vec<TopicParti
             owned.retain(|partition| {
                 let is_wanted = member.topics.contains(&partition.topic)
                     && all.binary_search(partition).is_ok();
-                is_wanted && taken.insert(*partition, ()).is_none()
+                is_wanted && taken.insert(*partition)
             });
             owned
         })

@@ -313,7 +313,7 @@ impl Consumer {
             }
             (About::Join, Answer::Joined(joined)) => {
                 self.metrics.joined(took, ctx.now);
-                self.send_sync(ctx, *joined);
+                self.send_sync(ctx, &joined);
             }
             (About::Sync, Answer::Assigned(partitions)) => self.on_assigned(ctx, partitions),
             (About::Heartbeat, Answer::Nothing) => self.metrics.heartbeat(took, ctx.now),
@@ -371,7 +371,7 @@ impl Consumer {
     }
 
     /// A generation begins: the leader decides who reads what.
-    fn send_sync(&mut self, ctx: &mut Context<'_>, joined: Joined) {
+    fn send_sync(&mut self, ctx: &mut Context<'_>, joined: &Joined) {
         self.membership.member = joined.member;
         self.membership.generation = joined.generation;
         self.membership.stage = MemberStage::Syncing;

@@ -89,8 +89,8 @@ impl Consumer {
     }
 
     /// Metadata arrived.
-    pub(super) fn on_metadata(&mut self, ctx: &mut Context<'_>, image: Arc<Image>) {
-        let before = self.metadata.image.replace(image.clone());
+    pub(super) fn on_metadata(&mut self, ctx: &mut Context<'_>, image: &Arc<Image>) {
+        let before = self.metadata.image.replace(Arc::clone(image));
         self.metadata.last_success = ctx.now;
         self.metadata.wanted = Wanted::Later;
         let mut is_missing = false;

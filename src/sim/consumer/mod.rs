@@ -260,7 +260,7 @@ impl Consumer {
             (About::Connect, Answer::Accepted) => self.on_accepted(ctx, sent),
             (About::Connect, _) => self.disconnect(ctx, sent.broker, sent.lane),
             (About::ApiVersions, _) => self.on_ready(sent),
-            (About::Metadata, Answer::Metadata(image)) => self.on_metadata(ctx, image),
+            (About::Metadata, Answer::Metadata(image)) => self.on_metadata(ctx, &image),
             (About::Metadata, _) => self.on_metadata_failed(ctx),
             (About::Fetch, _) => {
                 if let Ask::Fetch(fetch) = call.ask {

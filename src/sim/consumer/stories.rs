@@ -12,7 +12,7 @@ use crate::sim::fact::{Consumed, Fact, Flow, MemberLoss};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex};
 use crate::sim::testing::{Run, load, topic, with_group, world};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::view::{GroupState, GroupView};
+use crate::sim::view::{GroupPartitionView, GroupState, GroupView};
 
 const GROUP: GroupIndex = GroupIndex(0);
 const EARLIEST: (&str, &str) = ("auto.offset.reset", "earliest");
@@ -98,7 +98,7 @@ fn a_group_that_keeps_up_has_read_everything_that_is_committed() {
     let unread: u64 = group(&run)
         .partitions
         .iter()
-        .filter_map(|view| view.unread())
+        .filter_map(GroupPartitionView::unread)
         .sum();
     assert!(unread < 100, "{unread}");
     assert!(consumed(&run) > 59_000, "{}", consumed(&run));
@@ -177,7 +177,7 @@ fn a_member_that_crashes_is_missed_after_its_session_and_its_work_is_read_again(
     assert!((1..1_800).contains(&twice), "{twice}");
 }
 
-fn position(view: &crate::sim::view::GroupPartitionView) -> u64 {
+fn position(view: &GroupPartitionView) -> u64 {
     view.position.unwrap_or(0)
 }
 
@@ -268,7 +268,7 @@ fn fetches_follow_a_partition_to_its_next_leader() {
     let unread: u64 = group(&run)
         .partitions
         .iter()
-        .filter_map(|v| v.unread())
+        .filter_map(GroupPartitionView::unread)
         .sum();
     assert!(unread < 200, "{unread}");
 }

@@ -8,7 +8,9 @@ use ratatui::text::{Line, Span};
 use crate::insight::metric::{GroupFigure, Metric};
 use crate::insight::names;
 use crate::sim::ids::{ConsumerIndex, PartitionIndex};
-use crate::sim::view::{ConsumerView, GroupState, GroupView, LoopState, MemberStage, ProcessState};
+use crate::sim::view::{
+    ConsumerView, GroupPartitionView, GroupState, GroupView, LoopState, MemberStage, ProcessState,
+};
 use crate::tui::model::Extent;
 use crate::tui::number;
 use crate::tui::pane::Pane;
@@ -131,7 +133,7 @@ fn member_line(scene: &Scene<'_>, group: &GroupView, view: &ConsumerView) -> Lin
         .partitions
         .iter()
         .filter(|partition| is_own(partition.partition))
-        .filter_map(|partition| partition.lag())
+        .filter_map(GroupPartitionView::lag)
         .sum();
     let lag_style = if lag == 0 {
         styles.text.dim

@@ -198,19 +198,18 @@ fn assignors(
     }
     let mut chosen = Vec::new();
     for class in values.list(STRATEGY) {
-        match Assignor::ALL
+        let known = Assignor::ALL
             .into_iter()
-            .find(|known| known.class() == class)
-        {
-            Some(assignor) => chosen.push(assignor),
-            None => {
-                let text = format!("{class} ClassNotFoundException exception occurred");
-                let mut problem = ConfigProblem::new(STRATEGY, text);
-                problem.class = ExceptionClass::Kafka;
-                problem.hint = nearest_assignor(class);
-                problems.push(problem);
-            }
+            .find(|known| known.class() == class);
+        if let Some(assignor) = known {
+            chosen.push(assignor);
+            continue;
         }
+        let text = format!("{class} ClassNotFoundException exception occurred");
+        let mut problem = ConfigProblem::new(STRATEGY, text);
+        problem.class = ExceptionClass::Kafka;
+        problem.hint = nearest_assignor(class);
+        problems.push(problem);
     }
     if values.list(STRATEGY).is_empty() {
         let text = format!(
