@@ -9,9 +9,8 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::fact::{Fact, LinkState};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
-use crate::sim::network::{LinkIndex, Network};
+use crate::sim::network::LinkIndex;
 use crate::sim::queue::Rank;
-use crate::sim::request::Requests;
 use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
 
@@ -55,7 +54,9 @@ impl Simulation {
     }
 
     fn deliver(&mut self, at: SimTime, message: Message) {
-        let (receiver, link) = route(message, &self.network, &self.requests, &self.config);
+        let Some((receiver, link)) = self.route(message) else {
+            return;
+        };
         if let Receiver::Producer(producer) = receiver {
             self.network.expected(producer, at);
         }
@@ -109,9 +110,10 @@ impl Simulation {
             return;
         }
         call.answer = Answer::Refused;
+        let broker = call.wire.broker();
         let arrives = at + self.network.latency(link);
         let event = Event::Deliver(Message::Refusal(id));
-        self.queue.push(arrives, Rank::broker(id.broker), event);
+        self.queue.push(arrives, Rank::broker(broker), event);
     }
 
     fn obey(&mut self, at: SimTime, number: u32) {
@@ -228,8 +230,10 @@ impl Simulation {
         };
         for link in links {
             for (arrives, message) in self.network.change(link, fault, at) {
-                let rank = self.rank_of_sender(message);
-                let to = route(message, &self.network, &self.requests, &self.config).0;
+                let Some((to, _)) = self.route(message) else {
+                    continue;
+                };
+                let rank = self.rank_of_sender(message, to);
                 if let Receiver::Producer(producer) = to {
                     self.network.expect(producer, arrives);
                 }
@@ -267,8 +271,7 @@ impl Simulation {
         }
     }
 
-    fn rank_of_sender(&self, message: Message) -> Rank {
-        let to = route(message, &self.network, &self.requests, &self.config).0;
+    fn rank_of_sender(&self, message: Message, to: Receiver) -> Rank {
         match (message, to) {
             (Message::Fetch(fetcher), _) => Rank::broker(fetcher.follower),
             (Message::Fetched(fetcher), _) => Rank::broker(fetcher.leader),
@@ -286,10 +289,16 @@ impl Simulation {
                 | Message::Reset(channel),
                 _,
             ) => Rank::producer(&self.config, channel.producer),
-            (Message::Call(id), _) => Rank::consumer(&self.config, id.consumer),
+            (Message::Call(id), _) => match self.calls.get(id) {
+                Some(call) => Rank::consumer(&self.config, call.wire.consumer),
+                None => Rank::CONTROLLER,
+            },
             (Message::WireClosed(wire), _) => Rank::consumer(&self.config, wire.consumer),
-            (Message::Answer(id) | Message::Refusal(id), _) => Rank::broker(id.broker),
-            (Message::WireReset(wire), _) => Rank::broker(wire.broker),
+            (Message::Answer(id) | Message::Refusal(id), _) => match self.calls.get(id) {
+                Some(call) => Rank::broker(call.wire.broker()),
+                None => Rank::CONTROLLER,
+            },
+            (Message::WireReset(wire), _) => Rank::broker(wire.broker()),
             (Message::Request(_) | Message::Response(_), _) => Rank::CONTROLLER,
         }
     }
@@ -308,60 +317,66 @@ impl Simulation {
     }
 }
 
-/// Who gets a message, and over which link.
-fn route(
-    message: Message,
-    network: &Network,
-    requests: &Requests,
-    config: &crate::sim::config::Config,
-) -> (Receiver, LinkIndex) {
-    let brokers = config.brokers.len().max(1) as u16;
-    let broker_of = |slot: u16| BrokerIndex(slot % brokers);
-    match message {
-        Message::Connect(channel) | Message::Closed(channel) => {
-            let broker = broker_of(channel.slot);
-            (
-                Receiver::Broker(broker),
-                network.client(channel.producer, broker),
-            )
-        }
-        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
-            let link = network.client(channel.producer, broker_of(channel.slot));
-            (Receiver::Producer(channel.producer), link)
-        }
-        Message::Request(id) => {
-            let request = requests.get(id);
-            let link = network.client(request.channel.producer, request.broker);
-            (Receiver::Broker(request.broker), link)
-        }
-        Message::Response(id) => {
-            let request = requests.get(id);
-            let link = network.client(request.channel.producer, request.broker);
-            (Receiver::Producer(request.channel.producer), link)
-        }
-        Message::Fetch(fetcher) => {
-            let link = network.replica(fetcher.follower, fetcher.leader);
-            (Receiver::Broker(fetcher.leader), link)
-        }
-        Message::Fetched(fetcher) => {
-            let link = network.replica(fetcher.follower, fetcher.leader);
-            (Receiver::Broker(fetcher.follower), link)
-        }
-        Message::Call(id) => {
-            let link = network.consumer(id.consumer, id.broker);
-            (Receiver::Broker(id.broker), link)
-        }
-        Message::Answer(id) | Message::Refusal(id) => {
-            let link = network.consumer(id.consumer, id.broker);
-            (Receiver::Consumer(id.consumer), link)
-        }
-        Message::WireClosed(wire) => {
-            let link = network.consumer(wire.consumer, wire.broker);
-            (Receiver::Broker(wire.broker), link)
-        }
-        Message::WireReset(wire) => {
-            let link = network.consumer(wire.consumer, wire.broker);
-            (Receiver::Consumer(wire.consumer), link)
-        }
+impl Simulation {
+    /// Who gets a message, and over which link; nobody when it is about a call that has ended.
+    fn route(&self, message: Message) -> Option<(Receiver, LinkIndex)> {
+        let brokers = self.config.brokers.len().max(1) as u16;
+        let broker_of = |slot: u16| BrokerIndex(slot % brokers);
+        let found = match message {
+            Message::Connect(channel) | Message::Closed(channel) => {
+                let broker = broker_of(channel.slot);
+                (
+                    Receiver::Broker(broker),
+                    self.network.client(channel.producer, broker),
+                )
+            }
+            Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
+                let link = self
+                    .network
+                    .client(channel.producer, broker_of(channel.slot));
+                (Receiver::Producer(channel.producer), link)
+            }
+            Message::Request(id) => {
+                let request = self.requests.get(id);
+                let link = self
+                    .network
+                    .client(request.channel.producer, request.broker);
+                (Receiver::Broker(request.broker), link)
+            }
+            Message::Response(id) => {
+                let request = self.requests.get(id);
+                let link = self
+                    .network
+                    .client(request.channel.producer, request.broker);
+                (Receiver::Producer(request.channel.producer), link)
+            }
+            Message::Fetch(fetcher) => {
+                let link = self.network.replica(fetcher.follower, fetcher.leader);
+                (Receiver::Broker(fetcher.leader), link)
+            }
+            Message::Fetched(fetcher) => {
+                let link = self.network.replica(fetcher.follower, fetcher.leader);
+                (Receiver::Broker(fetcher.follower), link)
+            }
+            Message::Call(id) => {
+                let wire = self.calls.get(id)?.wire;
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Broker(wire.broker()), link)
+            }
+            Message::Answer(id) | Message::Refusal(id) => {
+                let wire = self.calls.get(id)?.wire;
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Consumer(wire.consumer), link)
+            }
+            Message::WireClosed(wire) => {
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Broker(wire.broker()), link)
+            }
+            Message::WireReset(wire) => {
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Consumer(wire.consumer), link)
+            }
+        };
+        Some(found)
     }
 }

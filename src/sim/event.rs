@@ -76,6 +76,9 @@ pub enum Event {
     Command(u32),
 }
 
+/// The queue keeps every event beside its key, and moves both around.
+const _: () = assert!(size_of::<Event>() <= 16, "events must stay small");
+
 /// What travels on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {

@@ -52,7 +52,7 @@ enum WireState {
 impl Cluster {
     /// The end of a consumer's connection, if it still is that one.
     fn wire_end(&mut self, wire: Wire) -> Option<&mut WireEnd> {
-        let end = &mut self.brokers[wire.broker.index()].wires[wire.place()];
+        let end = &mut self.brokers[wire.broker().index()].wires[wire.place()];
         let is_it = end.generation == wire.generation && end.state != WireState::Closed;
         is_it.then_some(end)
     }
@@ -64,7 +64,7 @@ impl Cluster {
         };
         let wire = call.wire;
         let is_gone = matches!(
-            self.brokers[wire.broker.index()].process,
+            self.brokers[wire.broker().index()].process,
             Process::Down | Process::Starting
         );
         if matches!(call.ask, Ask::Connect) {
@@ -81,12 +81,12 @@ impl Cluster {
             end.pending.push_back(id);
         } else {
             end.state = WireState::Muted;
-            self.start_call(ctx, wire.broker, id);
+            self.start_call(ctx, wire.broker(), id);
         }
     }
 
     fn on_wire_connect(&mut self, ctx: &mut Context<'_>, id: CallId, wire: Wire) {
-        let broker = &mut self.brokers[wire.broker.index()];
+        let broker = &mut self.brokers[wire.broker().index()];
         if matches!(broker.process, Process::Down | Process::Starting) {
             return transmit(ctx, id, Answer::Refused, SEGMENT_BYTES);
         }
@@ -99,8 +99,8 @@ impl Cluster {
         for lost in earlier.pending {
             ctx.calls.take(lost);
         }
-        let link = ctx.network.consumer(wire.consumer, wire.broker);
-        ctx.network.connect((link, wire.lane), Way::Back);
+        let link = ctx.network.consumer(wire.consumer, wire.broker());
+        ctx.network.connect((link, wire.lane()), Way::Back);
         transmit(ctx, id, Answer::Accepted, SEGMENT_BYTES);
     }
 
@@ -136,12 +136,7 @@ impl Cluster {
             } else {
                 Lane::Bootstrap
             };
-            let wire = Wire {
-                consumer,
-                broker: at,
-                lane,
-                generation: end.generation,
-            };
+            let wire = Wire::new(consumer, (at, lane), end.generation);
             send_reset(ctx, wire);
         }
     }
@@ -197,7 +192,7 @@ impl Cluster {
         let Some(call) = ctx.calls.get_mut(id) else {
             return;
         };
-        let at = call.wire.broker;
+        let at = call.wire.broker();
         if let Ask::Fetch(fetch) = &mut call.ask {
             let mut fetch = Fetch {
                 limits: fetch.limits,
@@ -229,7 +224,7 @@ impl Cluster {
         topics: &[TopicIndex],
         creation: TopicCreation,
     ) {
-        let Some(at) = ctx.calls.get(id).map(|call| call.wire.broker) else {
+        let Some(at) = ctx.calls.get(id).map(|call| call.wire.broker()) else {
             return;
         };
         let image = self.brokers[at.index()].image.clone();
@@ -326,7 +321,7 @@ impl Cluster {
                 self.forget_reader(id, index);
                 continue;
             };
-            let at = call.wire.broker;
+            let at = call.wire.broker();
             let Ask::Fetch(fetch) = &mut call.ask else {
                 continue;
             };
@@ -361,7 +356,7 @@ impl Cluster {
         let Some(call) = ctx.calls.get_mut(id) else {
             return;
         };
-        let at = call.wire.broker;
+        let at = call.wire.broker();
         let Ask::Fetch(fetch) = &mut call.ask else {
             return;
         };
@@ -409,7 +404,7 @@ impl Cluster {
         }
         transmit(ctx, id, answer, bytes);
         if let Some(next) = next {
-            self.start_call(ctx, wire.broker, next);
+            self.start_call(ctx, wire.broker(), next);
         }
     }
 }
@@ -450,11 +445,11 @@ fn send_reset(ctx: &mut Context<'_>, wire: Wire) {
 }
 
 fn deliver(ctx: &mut Context<'_>, wire: Wire, message: Message, bytes: u32) {
-    let link = ctx.network.consumer(wire.consumer, wire.broker);
+    let link = ctx.network.consumer(wire.consumer, wire.broker());
     let transit = ctx
         .network
-        .transmit((link, wire.lane), Way::Back, ctx.now, bytes);
-    let rank = Rank::broker(wire.broker);
+        .transmit((link, wire.lane()), Way::Back, ctx.now, bytes);
+    let rank = Rank::broker(wire.broker());
     ctx.queue
         .push(transit.arrives, rank, Event::Deliver(message));
 }

@@ -565,7 +565,7 @@ impl Cluster {
                 for slot in [&mut member.joining, &mut member.syncing] {
                     let is_here = slot
                         .and_then(|id| ctx.calls.get(id))
-                        .is_some_and(|call| call.wire.broker == at);
+                        .is_some_and(|call| call.wire.broker() == at);
                     if is_here && let Some(id) = slot.take() {
                         ctx.calls.take(id);
                     }

@@ -15,15 +15,11 @@ use crate::sim::metadata::Image;
 use crate::sim::network::Lane;
 use crate::sim::time::SimSpan;
 
-/// A call's place in the slab, and how often that place was used; and between whom it is.
+/// A call's place in the slab, and how often that place was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallId {
     slot: u32,
     uses: u32,
-    /// Who asks.
-    pub consumer: ConsumerIndex,
-    /// Who is asked.
-    pub broker: BrokerIndex,
 }
 
 /// One TCP connection of a consumer.
@@ -31,18 +27,43 @@ pub struct CallId {
 pub struct Wire {
     /// Whose.
     pub consumer: ConsumerIndex,
-    /// To whom.
-    pub broker: BrokerIndex,
-    /// For records and metadata, or for the group's coordinator.
-    pub lane: Lane,
+    /// Broker and lane in one number: events are small.
+    slot: u16,
     /// How often this one was made: what belongs to an earlier one is recognised.
     pub generation: u32,
 }
 
 impl Wire {
+    /// The connection of a consumer to a broker on a lane, made for the `generation`th time.
+    pub fn new(
+        consumer: ConsumerIndex,
+        (broker, lane): (BrokerIndex, Lane),
+        generation: u32,
+    ) -> Self {
+        Self {
+            consumer,
+            slot: broker.0 * 2 + lane as u16,
+            generation,
+        }
+    }
+
+    /// To whom.
+    pub fn broker(self) -> BrokerIndex {
+        BrokerIndex(self.slot / 2)
+    }
+
+    /// For records and metadata, or for the group's coordinator.
+    pub fn lane(self) -> Lane {
+        if self.slot.is_multiple_of(2) {
+            Lane::Regular
+        } else {
+            Lane::Bootstrap
+        }
+    }
+
     /// Its place among all connections to one broker.
     pub fn place(self) -> usize {
-        self.consumer.index() * 2 + self.lane as usize
+        self.consumer.index() * 2 + self.lane() as usize
     }
 }
 
@@ -226,12 +247,7 @@ impl Calls {
             ask,
             answer: Answer::Nothing,
         });
-        CallId {
-            slot,
-            uses: *uses,
-            consumer: wire.consumer,
-            broker: wire.broker,
-        }
+        CallId { slot, uses: *uses }
     }
 
     /// The call, while it is under way.

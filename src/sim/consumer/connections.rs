@@ -22,6 +22,9 @@ const SEGMENT_BYTES: u32 = 40;
 /// (`AbstractCoordinator.JOIN_GROUP_TIMEOUT_LAPSE`).
 const JOIN_TIMEOUT_LAPSE: SimSpan = SimSpan::from_seconds(5);
 
+/// The client's clock ticks in milliseconds: a timeout of 0 is over at its next tick.
+const TIMEOUT_MIN: SimSpan = SimSpan::from_millis(1);
+
 /// One connection.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
@@ -91,12 +94,8 @@ impl Consumer {
     }
 
     fn wire(&self, broker: BrokerIndex, lane: Lane) -> Wire {
-        Wire {
-            consumer: self.me,
-            broker,
-            lane,
-            generation: self.connections[place(broker, lane)].generation,
-        }
+        let generation = self.connections[place(broker, lane)].generation;
+        Wire::new(self.me, (broker, lane), generation)
     }
 
     /// Whether a connection is ready; begins to make it if it may be made, or remembers when.
@@ -171,7 +170,7 @@ impl Consumer {
             lane,
             at: ctx.now,
             identity: self.identity(),
-            deadline: ctx.now + timeout,
+            deadline: ctx.now + timeout.max(TIMEOUT_MIN),
         });
     }
 
@@ -259,7 +258,7 @@ impl Consumer {
 
     /// Whether an answer came on the connection that it was asked on.
     pub(super) fn is_current(&self, wire: Wire) -> bool {
-        self.connections[place(wire.broker, wire.lane)].generation == wire.generation
+        self.connections[place(wire.broker(), wire.lane())].generation == wire.generation
     }
 
     /// A broker to ask that is not busy: one that is connected, or else one to connect to, from a

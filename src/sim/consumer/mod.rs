@@ -200,7 +200,11 @@ impl Consumer {
     /// The process is gone, without a word to anybody.
     fn end_process(&mut self, ctx: &mut Context<'_>, state: ProcessState) {
         self.hang_up_all(ctx);
-        self.stalled.clear();
+        for message in std::mem::take(&mut self.stalled) {
+            if let Message::Answer(id) | Message::Refusal(id) = message {
+                ctx.calls.take(id);
+            }
+        }
         self.assigned.clear();
         self.buffered.clear();
         self.state = state;
@@ -248,7 +252,7 @@ impl Consumer {
                 self.on_answer(ctx, sent, call);
             }
             Message::WireReset(wire) if self.is_current(wire) => {
-                self.disconnect(ctx, wire.broker, wire.lane);
+                self.disconnect(ctx, wire.broker(), wire.lane());
             }
             _ => {}
         }
