@@ -125,13 +125,30 @@ fn values(arg: &Arg, begun: &str, names: &Names) -> Vec<(String, String)> {
             .producers()
             .map(|name| (name.to_owned(), "producer".to_owned()))
     };
+    let groups = || {
+        names
+            .groups()
+            .map(|name| (name.to_owned(), "consumer group".to_owned()))
+    };
+    let members = || {
+        names
+            .members()
+            .take(COMPLETIONS_MAX)
+            .map(|name| (name, "consumer".to_owned()))
+    };
     match arg.get_id().as_str() {
         "broker" => brokers().collect(),
         "producer" => producers().collect(),
+        "group" => groups().collect(),
+        "consumer" => groups().chain(members()).collect(),
         "a" | "b" => {
             let others = [("controller", "the controller quorum"), ("*", "everybody")];
             let others = others.map(|(text, help)| (text.to_owned(), help.to_owned()));
-            producers().chain(brokers()).chain(others).collect()
+            producers()
+                .chain(groups())
+                .chain(brokers())
+                .chain(others)
+                .collect()
         }
         "topic" => names.topics().map(str::to_owned).map(plain).collect(),
         "partition" => {

@@ -29,7 +29,8 @@ pub(super) enum Verb {
     /// Faults and cures of one broker
     #[command(subcommand)]
     Broker(BrokerVerb),
-    /// Faults and cures between two ends: a producer, a broker id, `controller` or `*`
+    /// Faults and cures between two ends: a producer, a consumer group or one of its members
+    /// (`GROUP/2`), a broker id, `controller` or `*`
     #[command(subcommand)]
     Link(LinkVerb),
     /// Answers that get lost
@@ -53,6 +54,9 @@ pub(super) enum Verb {
     /// What befalls an application process
     #[command(subcommand)]
     Producer(ProducerVerb),
+    /// What befalls a consumer's process, or every member of a group
+    #[command(subcommand)]
+    Consumer(ConsumerVerb),
     /// Change a configuration
     #[command(subcommand)]
     Set(SetVerb),
@@ -261,6 +265,49 @@ pub(super) enum ProducerVerb {
         /// Which producer
         #[arg(value_name = "PRODUCER")]
         producer: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConsumerVerb {
+    /// The process stands still: it neither polls nor says that it lives
+    Pause {
+        /// A group, or one of its members: GROUP/2
+        #[arg(value_name = "CONSUMER")]
+        consumer: String,
+    },
+    /// The process goes on
+    Resume {
+        /// A group, or one of its members: GROUP/2
+        #[arg(value_name = "CONSUMER")]
+        consumer: String,
+    },
+    /// The process dies without leaving its group
+    Crash {
+        /// A group, or one of its members: GROUP/2
+        #[arg(value_name = "CONSUMER")]
+        consumer: String,
+    },
+    /// The process dies, if it lives, and starts again as a new member
+    Restart {
+        /// A group, or one of its members: GROUP/2
+        #[arg(value_name = "CONSUMER")]
+        consumer: String,
+    },
+    /// The client closes: it commits and leaves the group
+    Close {
+        /// A group, or one of its members: GROUP/2
+        #[arg(value_name = "CONSUMER")]
+        consumer: String,
+    },
+    /// Change how many records per second each member of a group can process
+    Rate {
+        /// Which group
+        #[arg(value_name = "GROUP")]
+        group: String,
+        /// Records per second, above 0
+        #[arg(value_name = "N", value_parser = units::record_rate, allow_negative_numbers = true)]
+        rate: u64,
     },
 }
 

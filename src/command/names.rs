@@ -1,8 +1,10 @@
 //! The names that commands use, looked up both ways.
 
 use crate::kafka::version::KafkaVersion;
-use crate::sim::config::{ClientConfig, Config, Peer};
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::config::{ClientConfig, Config, ConsumerConfig, Peer};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
+};
 
 /// Who and what a run has: producers, brokers and partitions by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +12,27 @@ pub struct Names {
     producers: Vec<ProducerNames>,
     brokers: Vec<u32>,
     topics: Vec<TopicNames>,
+    groups: Vec<GroupNames>,
+}
+
+/// One consumer group: its members stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct GroupNames {
+    name: String,
+    /// Its first member, counted over all groups.
+    first: u16,
+    members: u16,
+}
+
+/// A member of a group, found by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemberName {
+    /// Whose member.
+    pub group: GroupIndex,
+    /// Its number there, from 1.
+    pub number: u16,
+    /// Its place over all groups.
+    pub consumer: ConsumerIndex,
 }
 
 /// One producer.
@@ -55,6 +78,7 @@ impl Names {
                 .collect(),
             brokers: config.brokers.iter().map(|broker| broker.id).collect(),
             topics: topics.collect(),
+            groups: group_names(config),
         }
     }
 
@@ -103,6 +127,22 @@ impl Names {
         names
     }
 
+    /// The same names with consumer groups of so many members.
+    #[cfg(test)]
+    pub(crate) fn with_groups(mut self, groups: &[(&str, u16)]) -> Self {
+        let mut first = 0;
+        for (name, members) in groups {
+            let name = (*name).to_owned();
+            self.groups.push(GroupNames {
+                name,
+                first,
+                members: *members,
+            });
+            first += members;
+        }
+        self
+    }
+
     /// The producer with this name.
     pub fn producer(&self, name: &str) -> Option<ProducerIndex> {
         let at = self
@@ -144,7 +184,57 @@ impl Names {
             _ => self
                 .producer(name)
                 .map(Peer::Producer)
-                .or_else(|| self.broker(name).map(Peer::Broker)),
+                .or_else(|| self.broker(name).map(Peer::Broker))
+                .or_else(|| self.group(name).map(Peer::Group))
+                .or_else(|| self.member(name).map(|m| Peer::Member(m.group, m.number))),
+        }
+    }
+
+    /// The consumer group with this name.
+    pub fn group(&self, name: &str) -> Option<GroupIndex> {
+        let at = self.groups.iter().position(|group| group.name == name)?;
+        Some(GroupIndex(at as u16))
+    }
+
+    /// The member of a group with this name: `timelines/2`.
+    pub fn member(&self, name: &str) -> Option<MemberName> {
+        let (group, number) = name.rsplit_once('/')?;
+        let group = self.group(group)?;
+        let number = number.parse::<u16>().ok()?;
+        let known = &self.groups[group.index()];
+        (1..=known.members).contains(&number).then(|| MemberName {
+            group,
+            number,
+            consumer: ConsumerIndex(known.first + number - 1),
+        })
+    }
+
+    /// All consumer groups, in the order of the scenario.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|group| group.name.as_str())
+    }
+
+    /// All members of all groups: `timelines/1`.
+    pub fn members(&self) -> impl Iterator<Item = String> {
+        self.groups
+            .iter()
+            .flat_map(|group| (1..=group.members).map(move |n| format!("{}/{n}", group.name)))
+    }
+
+    /// A group's name.
+    pub fn group_name(&self, group: GroupIndex) -> &str {
+        self.groups
+            .get(group.index())
+            .map_or("?", |group| group.name.as_str())
+    }
+
+    /// A member's name.
+    pub fn consumer_name(&self, consumer: ConsumerIndex) -> String {
+        let holds =
+            |group: &&GroupNames| (group.first..group.first + group.members).contains(&consumer.0);
+        match self.groups.iter().find(holds) {
+            Some(group) => format!("{}/{}", group.name, consumer.0 - group.first + 1),
+            None => "?".to_owned(),
         }
     }
 
@@ -209,6 +299,25 @@ impl Names {
             Peer::Controller => "controller".to_owned(),
             Peer::Producer(producer) => self.producer_name(producer).to_owned(),
             Peer::Broker(broker) => self.broker_name(broker),
+            Peer::Group(group) => self.group_name(group).to_owned(),
+            Peer::Member(group, number) => format!("{}/{number}", self.group_name(group)),
         }
     }
+}
+
+fn group_names(config: &Config) -> Vec<GroupNames> {
+    let mut first = 0;
+    let mut groups = Vec::new();
+    for (place, group) in config.groups.iter().enumerate() {
+        let is_of = |consumer: &&ConsumerConfig| consumer.group.index() == place;
+        let members = config.consumers.iter().filter(is_of).count() as u16;
+        let name = group.name.clone();
+        groups.push(GroupNames {
+            name,
+            first,
+            members,
+        });
+        first += members;
+    }
+    groups
 }

@@ -7,12 +7,13 @@ use clap::{CommandFactory, Parser};
 
 use crate::kafka::config::{MASK, is_secret};
 use crate::kafka::error::ErrorCode;
-use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, ConsumerFault, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicPartition};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicPartition};
 
 use super::grammar::{
-    BrokerVerb, DiskVerb, LATER, Line, LinkVerb, ProducerVerb, ResponsesVerb, SetVerb, Verb,
+    BrokerVerb, ConsumerVerb, DiskVerb, LATER, Line, LinkVerb, ProducerVerb, ResponsesVerb,
+    SetVerb, Verb,
 };
 use super::names::Names;
 use super::problem::CommandProblem;
@@ -200,6 +201,7 @@ impl Resolver<'_> {
                 count,
             },
             Verb::Producer(verb) => self.producer_verb(verb)?,
+            Verb::Consumer(verb) => self.consumer_verb(verb)?,
             Verb::Set(SetVerb::Producer { producer, setting }) => {
                 let index = self.producer(&producer)?;
                 let range = self.place.of(&setting);
@@ -250,7 +252,9 @@ impl Resolver<'_> {
             LinkVerb::Loss { ends, share } => (ends, LinkFault::Loss(share)),
         };
         let (a, b) = (self.peer(&ends.a)?, self.peer(&ends.b)?);
-        if matches!((a, b), (Peer::Producer(_), Peer::Producer(_))) || (a == b && a != Peer::Any) {
+        let is_client =
+            |peer| matches!(peer, Peer::Producer(_) | Peer::Group(_) | Peer::Member(..));
+        if (is_client(a) && is_client(b)) || (a == b && a != Peer::Any) {
             let message = format!("there is no link between {} and {}", ends.a, ends.b);
             return Err(CommandProblem::new(message, self.place.of(&ends.b))
                 .hint("a link has a broker or the controller at one end"));
@@ -278,6 +282,49 @@ impl Resolver<'_> {
             ProducerVerb::Restart { producer } => (producer, ProducerFault::Restart),
         };
         Ok(Command::Producer(self.producer(&producer)?, fault))
+    }
+
+    fn consumer_verb(&self, verb: ConsumerVerb) -> Result<Command, CommandProblem> {
+        let (name, fault) = match verb {
+            ConsumerVerb::Pause { consumer } => (consumer, ConsumerFault::Pause),
+            ConsumerVerb::Resume { consumer } => (consumer, ConsumerFault::Resume),
+            ConsumerVerb::Crash { consumer } => (consumer, ConsumerFault::Crash),
+            ConsumerVerb::Restart { consumer } => (consumer, ConsumerFault::Restart),
+            ConsumerVerb::Close { consumer } => (consumer, ConsumerFault::Close),
+            ConsumerVerb::Rate { group, rate } => {
+                if rate == 0 {
+                    let range = self
+                        .place
+                        .words
+                        .last()
+                        .map_or(0..0, |word| word.range.clone());
+                    return Err(CommandProblem::new("the rate must be above 0", range)
+                        .hint("consumers that do not read: consumer pause GROUP"));
+                }
+                return Ok(Command::SetConsumerRate {
+                    group: self.group(&group)?,
+                    micro_records_per_second: rate,
+                });
+            }
+        };
+        if let Some(member) = self.names.member(&name) {
+            return Ok(Command::Consumer(member.consumer, fault));
+        }
+        match name.rsplit_once('/') {
+            None => Ok(Command::Group(self.group(&name)?, fault)),
+            Some((group, _)) => {
+                self.group(group)?;
+                let known: Vec<String> = self.names.members().collect();
+                Err(self.unknown("consumer", &name, &known))
+            }
+        }
+    }
+
+    fn group(&self, name: &str) -> Result<GroupIndex, CommandProblem> {
+        self.names.group(name).ok_or_else(|| {
+            let known: Vec<String> = self.names.groups().map(str::to_owned).collect();
+            self.unknown("consumer group", name, &known)
+        })
     }
 
     fn broker(&self, id: &str) -> Result<BrokerIndex, CommandProblem> {
@@ -315,7 +362,12 @@ impl Resolver<'_> {
             let producers = self.names.producers().map(str::to_owned);
             let brokers = self.names.brokers().map(|id| id.to_string());
             let others = ["controller".to_owned(), "*".to_owned()];
-            let known: Vec<String> = producers.chain(brokers).chain(others).collect();
+            let groups = self.names.groups().map(str::to_owned);
+            let known: Vec<String> = producers
+                .chain(groups)
+                .chain(brokers)
+                .chain(others)
+                .collect();
             self.unknown("end of a link", name, &known)
         })
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::sim::command::{BrokerFault, Command, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
@@ -44,6 +44,22 @@ pub fn render(command: &Command, names: &Names) -> String {
             };
             format!("producer {verb} {}", names.producer_name(*producer))
         }
+        Command::Consumer(consumer, fault) => {
+            let name = names.consumer_name(*consumer);
+            format!("consumer {} {name}", consumer_verb(*fault))
+        }
+        Command::Group(group, fault) => {
+            let name = names.group_name(*group);
+            format!("consumer {} {name}", consumer_verb(*fault))
+        }
+        Command::SetConsumerRate {
+            group,
+            micro_records_per_second,
+        } => format!(
+            "consumer rate {} {}",
+            names.group_name(*group),
+            show_millionths(*micro_records_per_second)
+        ),
         Command::SetClient {
             producer,
             key,
@@ -77,6 +93,16 @@ fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {
                 names.topic_name(topic)
             )
         }
+    }
+}
+
+fn consumer_verb(fault: ConsumerFault) -> &'static str {
+    match fault {
+        ConsumerFault::Pause => "pause",
+        ConsumerFault::Resume => "resume",
+        ConsumerFault::Crash => "crash",
+        ConsumerFault::Restart => "restart",
+        ConsumerFault::Close => "close",
     }
 }
 

@@ -4,9 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kafka::error::ErrorCode;
-use crate::sim::command::{BrokerFault, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, ConsumerFault, Inquiry, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
+};
 use crate::sim::time::SimSpan;
 
 fn names() -> Names {
@@ -15,6 +17,7 @@ fn names() -> Names {
         &[1, 2, 3],
         &[("events", 12), ("rides-eu", 2)],
     )
+    .with_groups(&[("billing", 1), ("timelines", 3)])
 }
 
 /// The line with a caret line below, the message and the hint.
@@ -136,7 +139,17 @@ fn completion_follows_the_grammar() {
     assert_eq!(texts("disk heal "), ["1", "2", "3"]);
     assert_eq!(
         texts("link cut "),
-        ["trips", "fares", "1", "2", "3", "controller", "*"]
+        [
+            "trips",
+            "fares",
+            "billing",
+            "timelines",
+            "1",
+            "2",
+            "3",
+            "controller",
+            "*"
+        ]
     );
     assert_eq!(texts("broker kill 2 "), ["--lose-tail"]);
     assert_eq!(
@@ -219,6 +232,12 @@ fn any_command() -> impl Strategy<Value = Command> {
         ]
         .prop_map(Command::Inquire),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
+        (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
+        (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),
+        (0..2_u16, 1..10_000_000_000_000_u64).prop_map(|(g, rate)| Command::SetConsumerRate {
+            group: GroupIndex(g),
+            micro_records_per_second: rate
+        }),
         (producer(), "[ -~]{0,12}").prop_map(|(producer, value)| Command::SetClient {
             producer,
             key: "client.id".into(),
@@ -229,6 +248,35 @@ fn any_command() -> impl Strategy<Value = Command> {
             micro_records_per_second: rate
         }),
     ]
+}
+
+#[test]
+fn a_consumer_is_a_group_or_one_of_its_members() {
+    let read = |line| parse(line, &names()).unwrap();
+    let crash = ConsumerFault::Crash;
+    assert_eq!(
+        read("consumer crash timelines/2"),
+        Command::Consumer(ConsumerIndex(2), crash)
+    );
+    assert_eq!(
+        read("consumer crash timelines"),
+        Command::Group(GroupIndex(1), crash)
+    );
+    let member = Peer::Member(GroupIndex(1), 3);
+    assert_eq!(
+        read("link cut timelines/3 *"),
+        Command::Link(member, Peer::Any, LinkFault::Cut)
+    );
+    let cases = [
+        "consumer crash timelines/4",
+        "consumer pause timeline",
+        "consumer rate timelines 0",
+        "link cut timelines trips",
+    ];
+    golden(
+        "consumers_that_are_not_there",
+        &cases.map(problem).join("\n\n"),
+    );
 }
 
 proptest! {
@@ -248,7 +296,7 @@ proptest! {
     fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
         "broker", "link", "cut", "kill", "trips", "1", "*", "--count", "--lose-tail", "set",
         "kafka-topics.sh", "--alter", "--topic", "--list", "events", "--partitions", "6",
-        "producer", "rate", "linger.ms=5", "-5", "--", "inject", "=", "5ms", "disk", "slow",
+        "producer", "consumer", "timelines/2", "rate", "linger.ms=5", "-5", "--", "inject", "=", "5ms", "disk", "slow",
     ]), 0..7)) {
         let line = words.join(" ");
         let _ = parse(&line, &names());

@@ -1,7 +1,7 @@
 //! Commands in words: what somebody did to the world.
 
 use super::names;
-use crate::sim::command::{BrokerFault, Command, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
 
@@ -57,6 +57,9 @@ pub fn words(command: &Command, config: &Config) -> String {
                 names::producer(config, *producer),
                 producer_words(*fault)
             )
+        }
+        Command::Consumer(..) | Command::Group(..) | Command::SetConsumerRate { .. } => {
+            to_consumers(command, config)
         }
         Command::SetClient {
             producer,
@@ -120,6 +123,41 @@ fn producer_words(fault: ProducerFault) -> &'static str {
         ProducerFault::Resume => "goes on",
         ProducerFault::Crash => "crashes",
         ProducerFault::Restart => "is restarted",
+    }
+}
+
+/// What befalls consumers; nothing for other commands.
+fn to_consumers(command: &Command, config: &Config) -> String {
+    match command {
+        Command::Consumer(consumer, fault) => format!(
+            "consumer {} {}",
+            names::consumer(config, *consumer),
+            consumer_words(*fault),
+        ),
+        Command::Group(group, fault) => format!(
+            "every member of group {} {}",
+            names::group(config, *group),
+            consumer_words(*fault),
+        ),
+        Command::SetConsumerRate {
+            group,
+            micro_records_per_second,
+        } => format!(
+            "every member of group {} can process {} records/s",
+            names::group(config, *group),
+            *micro_records_per_second as f64 / 1e6,
+        ),
+        _ => String::new(),
+    }
+}
+
+fn consumer_words(fault: ConsumerFault) -> &'static str {
+    match fault {
+        ConsumerFault::Pause => "is stopped",
+        ConsumerFault::Resume => "goes on",
+        ConsumerFault::Crash => "crashes",
+        ConsumerFault::Restart => "is restarted",
+        ConsumerFault::Close => "closes its client",
     }
 }
 

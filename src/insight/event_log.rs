@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use crate::sim::fact::{BrokerState, Fact, Stamped};
+use crate::sim::fact::{BrokerState, Fact, MemberLoss, Stamped};
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -141,6 +141,12 @@ fn deserves_mark(fact: &Fact) -> bool {
     match fact {
         Fact::CommandApplied(_)
         | Fact::LeaderChanged { .. }
+        | Fact::GroupStable { .. }
+        | Fact::MemberLeft {
+            why:
+                MemberLoss::SessionTimeout | MemberLoss::PollInterval | MemberLoss::RebalanceTimeout,
+            ..
+        }
         | Fact::PoolExhausted { .. }
         | Fact::BrokerChanged {
             state: BrokerState::Fenced,
@@ -181,6 +187,10 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
             },
         ) => (one, why_one) == (two, why_two),
         (Fact::KeySplit { topic: one, .. }, Fact::KeySplit { topic: two, .. }) => one == two,
+        (
+            Fact::OffsetReset { consumer: one, .. } | Fact::CommitFailed { consumer: one, .. },
+            Fact::OffsetReset { consumer: two, .. } | Fact::CommitFailed { consumer: two, .. },
+        ) => one == two,
         (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
         | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
         _ => false,
@@ -210,6 +220,16 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::ProducerIdAssigned { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
+        | Fact::ConsumerStarted { .. }
+        | Fact::ConsumerExited { .. }
+        | Fact::ConsumerFailed { .. }
+        | Fact::MemberLeft { .. }
+        | Fact::GroupRebalancing { .. }
+        | Fact::GroupStable { .. }
+        | Fact::GroupEmpty { .. }
+        | Fact::PartitionsDiscovered { .. }
+        | Fact::OffsetReset { .. }
+        | Fact::CommitFailed { .. }
         | Fact::BrokerChanged { .. }
         | Fact::PartitionsAdded { .. }
         | Fact::LogCleaned { .. }

@@ -1,6 +1,6 @@
 //! Kinds of facts: the names that filters, expectations and the events pane use.
 
-use crate::sim::fact::{BrokerState, Disconnect, Fact, LinkState};
+use crate::sim::fact::{BrokerState, Disconnect, Fact, LinkState, MemberLoss};
 
 /// How much a fact matters to the person who looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,16 @@ fact_kinds! {
     MetadataUpdated = "metadata-updated", Fact::MetadataUpdated { .. },
     Rebootstrapped = "rebootstrapped", Fact::Rebootstrapped { .. },
     ProducerIdAssigned = "producer-id-assigned", Fact::ProducerIdAssigned { .. },
+    ConsumerStarted = "consumer-started", Fact::ConsumerStarted { .. },
+    ConsumerExited = "consumer-exited", Fact::ConsumerExited { .. },
+    ConsumerFailed = "consumer-failed", Fact::ConsumerFailed { .. },
+    MemberLeft = "member-left", Fact::MemberLeft { .. },
+    GroupRebalancing = "group-rebalancing", Fact::GroupRebalancing { .. },
+    GroupStable = "group-stable", Fact::GroupStable { .. },
+    GroupEmpty = "group-empty", Fact::GroupEmpty { .. },
+    PartitionsDiscovered = "partitions-discovered", Fact::PartitionsDiscovered { .. },
+    OffsetReset = "offset-reset", Fact::OffsetReset { .. },
+    CommitFailed = "commit-failed", Fact::CommitFailed { .. },
     BrokerChanged = "broker-changed", Fact::BrokerChanged { .. },
     PartitionsAdded = "partitions-added", Fact::PartitionsAdded { .. },
     PartitionsLearned = "partitions-learned", Fact::PartitionsLearned { .. },
@@ -92,13 +102,14 @@ fact_kinds! {
 
 impl FactKind {
     /// How much `fact`, which is of this kind, matters.
-    #[expect(clippy::too_many_lines, reason = "a list with a line for each kind")]
+    #[expect(clippy::too_many_lines, reason = "one list of all facts")]
     pub fn severity(self, fact: &Fact) -> Severity {
         match fact {
             Fact::RecordRefused { .. }
             | Fact::BatchFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
+            | Fact::ConsumerFailed { .. }
             | Fact::LeaderChanged { leader: None, .. }
             | Fact::LeaderChanged { unclean: true, .. }
             | Fact::BrokerChanged {
@@ -120,6 +131,14 @@ impl FactKind {
             | Fact::Rebootstrapped { .. }
             | Fact::CommandRefused { .. }
             | Fact::KeySplit { .. }
+            | Fact::CommitFailed { .. }
+            | Fact::GroupEmpty { .. }
+            | Fact::GroupStable { idle: 1.., .. }
+            | Fact::MemberLeft {
+                why:
+                    MemberLoss::SessionTimeout | MemberLoss::PollInterval | MemberLoss::RebalanceTimeout,
+                ..
+            }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
                 state: LinkState::Degraded,
@@ -151,6 +170,11 @@ impl FactKind {
             | Fact::IsrChanged { .. }
             | Fact::PartitionsAdded { .. }
             | Fact::PartitionsLearned { .. }
+            | Fact::GroupRebalancing { .. }
+            | Fact::GroupStable { .. }
+            | Fact::MemberLeft { .. }
+            | Fact::PartitionsDiscovered { .. }
+            | Fact::ConsumerExited { .. }
             | Fact::Ended => Severity::Notice,
             Fact::ThreadUnblocked { .. }
             | Fact::Disconnected {
@@ -160,6 +184,8 @@ impl FactKind {
             | Fact::CallReturned {
                 exception: None, ..
             }
+            | Fact::ConsumerStarted { .. }
+            | Fact::OffsetReset { .. }
             | Fact::ClientStarted { .. }
             | Fact::ClientClosed { .. }
             | Fact::Connected { .. }

@@ -171,7 +171,7 @@ impl Ledger {
 
     fn fold_outcome(&mut self, flow: &Flow) {
         match *flow {
-            Flow::Appended(_) | Flow::Truncated { .. } => {}
+            Flow::Appended(_) | Flow::Truncated { .. } | Flow::Consumed(_) => {}
             Flow::Acknowledged(ref batch) => {
                 let (entry, pending) = self.entry(batch.producer, batch.partition);
                 pending.acknowledge(entry, batch.first_ordinal, u64::from(batch.records));

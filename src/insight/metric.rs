@@ -3,9 +3,13 @@
 //! Names that Kafka's own monitoring has are Kafka's; all others begin with `true-` (the truth of
 //! a windowed metric) or `kdrill-`.
 
-use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::kafka::metric_name::{
+    ConsumerMetric, ProducerMetric, ProducerNodeMetric, ProducerTopicMetric,
+};
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
+};
 
 use super::ledger::LedgerField;
 
@@ -86,6 +90,30 @@ figures! {
 }
 
 figures! {
+    /// What the engine knows of a consumer group beside its clients' metrics.
+    GroupFigure {
+        /// Records behind, over all partitions: high watermarks minus committed offsets.
+        Lag = "kdrill-lag",
+        /// Records behind in the partition that is furthest behind.
+        LagMax = "kdrill-lag-max",
+        /// Records that are written and not yet given to an application.
+        Unread = "kdrill-unread",
+        /// Members at the coordinator.
+        Members = "kdrill-members",
+        /// Members that read nothing.
+        IdleMembers = "kdrill-idle-members",
+        /// Its generation: one more with every rebalance.
+        Generation = "kdrill-generation",
+        /// Records that `poll()` returned so far, over all members and processes.
+        RecordsConsumed = "kdrill-records-consumed",
+        /// Records that `poll()` returned per second, over the last second.
+        ConsumeRate = "kdrill-consume-rate",
+        /// Records that are fetched and not yet returned by `poll()`.
+        BufferedRecords = "kdrill-buffered-records",
+    }
+}
+
+figures! {
     /// What is known of a broker.
     BrokerFigure {
         /// Partitions that it leads.
@@ -153,6 +181,8 @@ figures! {
         LogEndOffset = "LogEndOffset",
         /// First offset that consumers may not read yet.
         HighWatermark = "kdrill-high-watermark",
+        /// Records that the group furthest behind is behind here.
+        Lag = "kdrill-lag",
         /// In-sync replicas.
         InSyncReplicas = "InSyncReplicasCount",
         /// Records in its log now, where the cleaner takes some away.
@@ -200,6 +230,13 @@ pub enum Metric {
     Topic(TopicIndex, TopicFigure),
     /// `topic.T.P.METRIC`
     Partition(TopicPartition, PartitionFigure),
+    /// `consumer.GROUP.METRIC`, of the clients of all members together: sums of totals and rates,
+    /// the largest of maxima, the mean of means.
+    GroupClient(GroupIndex, ConsumerMetric),
+    /// `consumer.GROUP.METRIC`, of the group.
+    Group(GroupIndex, GroupFigure),
+    /// `consumer.GROUP.N.METRIC`, of one member's client.
+    Member(ConsumerIndex, ConsumerMetric),
     /// `ledger.FIELD`
     Ledger(LedgerField),
 }

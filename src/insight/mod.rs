@@ -11,6 +11,7 @@
 pub mod deed;
 pub mod event_log;
 pub mod expectation;
+mod group_words;
 pub mod interval;
 pub mod judge;
 pub mod kind;
@@ -34,10 +35,10 @@ use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::config::Config;
 use crate::sim::fact::Fact;
-use crate::sim::ids::ProducerIndex;
+use crate::sim::ids::{ConsumerIndex, GroupIndex, ProducerIndex};
 
 use crate::sim::time::SimTime;
-use crate::sim::view::{PartitionView, ProducerView};
+use crate::sim::view::{ConsumerView, GroupView, PartitionView, ProducerView};
 use crate::sim::{Output, Simulation};
 
 pub use judge::{Judgement, Outcome};
@@ -70,6 +71,10 @@ pub struct Insight {
     producers: Vec<ProducerView>,
     /// Views of all partitions at the last sample.
     partitions: Vec<PartitionView>,
+    /// Views of all consumer groups at the last sample.
+    groups: Vec<GroupView>,
+    /// Views of all consumers at the last sample.
+    consumers: Vec<ConsumerView>,
 }
 
 impl Insight {
@@ -90,6 +95,8 @@ impl Insight {
             errors: vec![BTreeMap::new(); producers],
             producers: Vec::new(),
             partitions: Vec::new(),
+            groups: Vec::new(),
+            consumers: Vec::new(),
         }
     }
 
@@ -120,6 +127,8 @@ impl Insight {
             simulation,
             producers: &self.producers,
             partitions: &self.partitions,
+            groups: &self.groups,
+            consumers: &self.consumers,
             ledger: &self.ledger,
         });
         self.evidence.sample(simulation, &self.producers);
@@ -216,6 +225,16 @@ impl Insight {
         &self.producers
     }
 
+    /// Views of all consumer groups at the last sample.
+    pub fn groups(&self) -> &[GroupView] {
+        &self.groups
+    }
+
+    /// Views of all consumers at the last sample.
+    pub fn consumers(&self) -> &[ConsumerView] {
+        &self.consumers
+    }
+
     /// Views of all partitions at the last sample.
     pub fn partitions(&self) -> &[PartitionView] {
         &self.partitions
@@ -227,13 +246,23 @@ impl Insight {
         self.producers
             .extend(indices.map(|producer| simulation.producer(producer)));
         self.partitions = simulation.partition_views();
+        let groups = 0..self.config.groups.len() as u16;
+        self.groups.clear();
+        self.groups
+            .extend(groups.map(|index| simulation.group(GroupIndex(index))));
+        let consumers = 0..self.config.consumers.len() as u16;
+        self.consumers.clear();
+        self.consumers
+            .extend(consumers.map(|index| simulation.consumer(ConsumerIndex(index))));
     }
 
     fn check_up(&mut self, simulation: &Simulation) {
+        self.evidence.note_groups(&self.groups);
         let checkup = Checkup {
             simulation,
             producers: &self.producers,
             partitions: &self.partitions,
+            groups: &self.groups,
             ledger: &self.ledger,
             evidence: &self.evidence,
         };

@@ -2,7 +2,10 @@
 
 use crate::sim::config::{Config, Peer};
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
+    TopicPartition,
+};
 
 /// The name of a producer.
 pub fn producer(config: &Config, producer: ProducerIndex) -> &str {
@@ -10,6 +13,22 @@ pub fn producer(config: &Config, producer: ProducerIndex) -> &str {
         .producers
         .get(producer.index())
         .map_or("?", |producer| &producer.name)
+}
+
+/// The name of a consumer group.
+pub fn group(config: &Config, group: GroupIndex) -> &str {
+    config
+        .groups
+        .get(group.index())
+        .map_or("?", |group| &group.name)
+}
+
+/// A consumer as `GROUP/N`.
+pub fn consumer(config: &Config, consumer: ConsumerIndex) -> String {
+    match config.consumers.get(consumer.index()) {
+        Some(known) => format!("{}/{}", group(config, known.group), known.number),
+        None => "?".to_owned(),
+    }
 }
 
 /// The name of a topic.
@@ -80,6 +99,8 @@ pub fn peer(config: &Config, peer: Peer) -> String {
     match peer {
         Peer::Producer(index) => format!("producer {}", producer(config, index)),
         Peer::Broker(index) => format!("broker {}", broker(config, index)),
+        Peer::Group(index) => format!("group {}", group(config, index)),
+        Peer::Member(index, number) => format!("consumer {}/{number}", group(config, index)),
         Peer::Controller => "the controller".to_owned(),
         Peer::Any => "everybody".to_owned(),
     }

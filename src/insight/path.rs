@@ -7,13 +7,17 @@ use std::fmt;
 
 use super::ledger::LedgerField;
 use super::metric::{
-    BrokerFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
+    BrokerFigure, GroupFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
 };
 use super::names;
-use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::kafka::metric_name::{
+    ConsumerMetric, ProducerMetric, ProducerNodeMetric, ProducerTopicMetric,
+};
 use crate::sim::config::Config;
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
+};
 
 /// What is wrong with a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,14 +62,17 @@ pub fn parse(path: &str, config: &Config) -> Result<Metric, PathProblem> {
         "broker" => parse_broker(rest, config),
         "topic" => parse_topic(rest, config),
         "ledger" => parse_ledger(rest),
-        "consumer" | "txn" => Err(PathProblem {
+        "consumer" => parse_consumer(rest, config),
+        "txn" => Err(PathProblem {
             message: format!("'{head}' figures are not yet in this version"),
             nearest: None,
         }),
         _ => Err(PathProblem::new(
-            format!("a path begins with producer, broker, topic or ledger, not with '{head}'"),
+            format!(
+                "a path begins with producer, consumer, broker, topic or ledger, not with '{head}'"
+            ),
             head,
-            ["producer", "broker", "topic", "ledger"],
+            ["producer", "consumer", "broker", "topic", "ledger"],
         )),
     }
 }
@@ -92,6 +99,16 @@ pub fn show(metric: Metric, config: &Config) -> String {
             names::node(config, node),
             metric.name(),
         ),
+        Metric::GroupClient(group, metric) => {
+            format!("consumer.{}.{}", names::group(config, group), metric.name())
+        }
+        Metric::Group(group, figure) => {
+            format!("consumer.{}.{}", names::group(config, group), figure.name())
+        }
+        Metric::Member(consumer, metric) => {
+            let name = names::consumer(config, consumer).replacen('/', ".", 1);
+            format!("consumer.{name}.{}", metric.name())
+        }
         Metric::Broker(broker, figure) => {
             format!("broker.{}.{}", names::broker(config, broker), figure.name())
         }
@@ -189,6 +206,58 @@ fn parse_node(id: &str, config: &Config) -> Result<Node, PathProblem> {
         return Ok(Node::Bootstrap(BrokerIndex(number as u16 - 1)));
     }
     parse_broker_id(id, config).map(Node::Broker)
+}
+
+fn parse_consumer(rest: &str, config: &Config) -> Result<Metric, PathProblem> {
+    let groups = || config.groups.iter().map(|group| group.name.as_str());
+    let mut first_problem = None;
+    for (index, tail) in prefixes(rest, groups()) {
+        match parse_consumer_tail(GroupIndex(index as u16), tail, config) {
+            Ok(metric) => return Ok(metric),
+            Err(problem) => first_problem = first_problem.or(Some(problem)),
+        }
+    }
+    Err(first_problem.unwrap_or_else(|| {
+        let name = rest.split_once('.').map_or(rest, |(name, _)| name);
+        PathProblem::new(
+            format!("there is no consumer group '{name}'"),
+            name,
+            groups(),
+        )
+    }))
+}
+
+fn parse_consumer_tail(
+    group: GroupIndex,
+    tail: &str,
+    config: &Config,
+) -> Result<Metric, PathProblem> {
+    if let Some((number, name)) = tail.split_once('.')
+        && let Ok(number) = number.parse::<u16>()
+    {
+        let is_it = |consumer: &crate::sim::config::ConsumerConfig| {
+            consumer.group == group && consumer.number == number
+        };
+        let Some(place) = config.consumers.iter().position(is_it) else {
+            let group = names::group(config, group);
+            return Err(PathProblem {
+                message: format!("group {group} has no member {number}"),
+                nearest: None,
+            });
+        };
+        let known = ConsumerMetric::ALL.iter().map(|metric| metric.name());
+        return ConsumerMetric::from_name(name)
+            .map(|metric| Metric::Member(ConsumerIndex(place as u16), metric))
+            .ok_or_else(|| no_such_figure("a consumer has no metric", name, known));
+    }
+    let own = GroupFigure::from_name(tail).map(|figure| Metric::Group(group, figure));
+    let client =
+        || ConsumerMetric::from_name(tail).map(|metric| Metric::GroupClient(group, metric));
+    own.or_else(client).ok_or_else(|| {
+        let figures = GroupFigure::ALL.iter().map(|figure| figure.name());
+        let known = figures.chain(ConsumerMetric::ALL.iter().map(|metric| metric.name()));
+        no_such_figure("a consumer group has no figure", tail, known)
+    })
 }
 
 fn parse_broker(rest: &str, config: &Config) -> Result<Metric, PathProblem> {
@@ -369,8 +438,8 @@ mod tests {
             "the ledger has no field 'records-lost'; did you mean 'records-sent'?"
         );
         assert_eq!(
-            problem("consumer.g.lag"),
-            "'consumer' figures are not yet in this version"
+            problem("consumer.g.kdrill-lag"),
+            "there is no consumer group 'g'"
         );
         assert!(problem("producers.trips.x").ends_with("did you mean 'producer'?"));
     }

@@ -1,13 +1,18 @@
 //! What a figure is at this moment, before rates are made of counters.
 
+use crate::kafka::metric_name::{ConsumerMetric, MetricKind};
+use std::collections::BTreeMap;
+
 use crate::sim::Simulation;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::time::SimSpan;
-use crate::sim::view::{PartitionView, ProducerView, ThreadState};
+use crate::sim::view::{
+    ConsumerView, GroupPartitionView, GroupView, PartitionView, ProducerView, ThreadState,
+};
 
 use super::ledger::Ledger;
 use super::metric::{
-    BrokerFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
+    BrokerFigure, GroupFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
 };
 
 /// Everything that figures are read from, at one sample.
@@ -18,6 +23,10 @@ pub(super) struct Reading<'a> {
     pub(super) producers: &'a [ProducerView],
     /// Views of all partitions at this moment.
     pub(super) partitions: &'a [PartitionView],
+    /// Views of all consumer groups at this moment.
+    pub(super) groups: &'a [GroupView],
+    /// Views of all consumers at this moment.
+    pub(super) consumers: &'a [ConsumerView],
     pub(super) ledger: &'a Ledger,
 }
 
@@ -41,6 +50,10 @@ impl Reading<'_> {
             }
             Metric::Broker(broker, figure) => Some(self.broker(broker, figure)),
             Metric::Topic(topic, figure) => self.topic(topic, figure),
+            Metric::Member(consumer, metric) => simulation.consumer_metric(consumer, metric),
+            Metric::GroupClient(group, metric) => self.group_client(group, metric),
+            Metric::Group(group, figure) => self.group(group, figure),
+            Metric::Partition(partition, PartitionFigure::Lag) => self.lag_of(partition),
             Metric::Partition(partition, figure) => {
                 Some(of_partition(find(self.partitions, partition)?, figure))
             }
@@ -56,6 +69,60 @@ impl Reading<'_> {
             .iter()
             .map(|producer| producer.totals.records_sent)
             .sum()
+    }
+
+    fn group(&self, group: GroupIndex, figure: GroupFigure) -> Option<f64> {
+        let view = self.groups.get(group.index())?;
+        let members = || self.consumers.iter().filter(|view| view.group == group);
+        let value = match figure {
+            GroupFigure::Lag => view.lag()? as f64,
+            GroupFigure::LagMax => {
+                let lags = view.partitions.iter().filter_map(GroupPartitionView::lag);
+                lags.max()? as f64
+            }
+            GroupFigure::Unread => {
+                let unread = view
+                    .partitions
+                    .iter()
+                    .filter_map(GroupPartitionView::unread);
+                unread.sum::<u64>() as f64
+            }
+            GroupFigure::Members => f64::from(view.members),
+            GroupFigure::IdleMembers => f64::from(view.idle),
+            GroupFigure::Generation => f64::from(view.generation),
+            GroupFigure::RecordsConsumed | GroupFigure::ConsumeRate => {
+                members().map(|view| view.totals.records).sum::<u64>() as f64
+            }
+            GroupFigure::BufferedRecords => {
+                members().map(|view| view.buffered_records).sum::<u64>() as f64
+            }
+        };
+        Some(value)
+    }
+
+    /// A metric of all members' clients together.
+    fn group_client(&self, group: GroupIndex, metric: ConsumerMetric) -> Option<f64> {
+        let members = self.consumers.iter().filter(|view| view.group == group);
+        let values: Vec<f64> = members
+            .filter_map(|view| self.simulation.consumer_metric(view.index, metric))
+            .collect();
+        if values.is_empty() {
+            return None;
+        }
+        let sum: f64 = values.iter().sum();
+        let max = values.iter().copied().fold(f64::MIN, f64::max);
+        let is_ago = metric.name().ends_with("-ago");
+        Some(match metric.kind() {
+            MetricKind::Avg => sum / values.len() as f64,
+            MetricKind::Max => max,
+            MetricKind::Gauge if is_ago => max,
+            MetricKind::Rate | MetricKind::Total | MetricKind::Ratio | MetricKind::Gauge => sum,
+        })
+    }
+
+    /// Records that the group furthest behind is behind in a partition.
+    fn lag_of(&self, partition: TopicPartition) -> Option<f64> {
+        lag_of(self.groups, partition).map(|lag| lag as f64)
     }
 
     fn broker(&self, broker: BrokerIndex, figure: BrokerFigure) -> f64 {
@@ -99,6 +166,28 @@ impl Reading<'_> {
 fn find(partitions: &[PartitionView], name: TopicPartition) -> Option<&PartitionView> {
     let place = partitions.binary_search_by_key(&name, PartitionView::name);
     place.ok().map(|place| &partitions[place])
+}
+
+/// Records that the group furthest behind is behind, by partition that any group reads.
+pub fn lags(groups: &[GroupView]) -> BTreeMap<PartitionIndex, u64> {
+    let mut lags = BTreeMap::new();
+    for view in groups.iter().flat_map(|group| &group.partitions) {
+        if let Some(lag) = view.lag() {
+            let worst = lags.entry(view.partition).or_insert(0);
+            *worst = lag.max(*worst);
+        }
+    }
+    lags
+}
+
+/// The same of one partition.
+fn lag_of(groups: &[GroupView], partition: TopicPartition) -> Option<u64> {
+    let here = |group: &&GroupView| {
+        let mut partitions = group.partitions.iter();
+        let found = partitions.find(|view| view.partition.name() == partition)?;
+        found.lag()
+    };
+    groups.iter().filter_map(|group| here(&group)).max()
 }
 
 /// The partitions of a topic: they stand together, in order of their number.
@@ -192,6 +281,7 @@ fn of_partition(view: &PartitionView, figure: PartitionFigure) -> f64 {
         PartitionFigure::HighWatermark => view.high_watermark as f64,
         PartitionFigure::RecordsKept => view.records_kept as f64,
         PartitionFigure::InSyncReplicas => view.isr.len() as f64,
+        PartitionFigure::Lag => 0.0,
     }
 }
 

@@ -15,17 +15,19 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::config::Config;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::metric::{
-    BrokerFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
+    BrokerFigure, GroupFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
 };
 use super::reading::Reading;
 use super::series::{BUCKETS_MIN, Bucket, Series};
 
 /// Producers whose shown figures are always sampled at most.
 pub const PRODUCERS_SHOWN_MAX: usize = 256;
+/// Consumer groups whose shown figures are always sampled at most.
+pub const GROUPS_SHOWN_MAX: usize = 64;
 /// Partitions whose shown figures are always sampled at most.
 pub const PARTITIONS_SHOWN_MAX: usize = 128;
 /// Producers whose client metrics are all summed up for the report at most.
@@ -282,6 +284,7 @@ const fn is_rate(metric: Metric) -> bool {
             matches!(figure, OwnFigure::LoopRate | OwnFigure::AckRate)
         }
         Metric::Broker(_, figure) => matches!(figure, BrokerFigure::AppendRate),
+        Metric::Group(_, figure) => matches!(figure, GroupFigure::ConsumeRate),
         Metric::Topic(_, figure) => {
             matches!(
                 figure,
@@ -346,6 +349,15 @@ fn shown(config: &Config) -> Vec<Metric> {
     });
     for partition in partitions.take(PARTITIONS_SHOWN_MAX) {
         metrics.extend(shown_of(partition));
+    }
+    for group in 0..config.groups.len().min(GROUPS_SHOWN_MAX) {
+        let group = GroupIndex(group as u16);
+        let figures = [
+            GroupFigure::Lag,
+            GroupFigure::ConsumeRate,
+            GroupFigure::IdleMembers,
+        ];
+        metrics.extend(figures.map(|figure| Metric::Group(group, figure)));
     }
     metrics
 }

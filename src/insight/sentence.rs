@@ -10,6 +10,7 @@ use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use super::deed;
 
 /// What happened, in a sentence without a full stop.
+#[expect(clippy::too_many_lines, reason = "one list of all facts")]
 pub fn sentence(fact: &Fact, config: &Config) -> String {
     match fact {
         Fact::CommandApplied(command) => deed::words(command, config),
@@ -76,6 +77,16 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::Disconnected { .. }
         | Fact::MetadataUpdated { .. }
         | Fact::Rebootstrapped { .. } => of_connection(fact, config),
+        Fact::ConsumerStarted { .. }
+        | Fact::ConsumerExited { .. }
+        | Fact::ConsumerFailed { .. }
+        | Fact::MemberLeft { .. }
+        | Fact::GroupRebalancing { .. }
+        | Fact::GroupStable { .. }
+        | Fact::GroupEmpty { .. }
+        | Fact::PartitionsDiscovered { .. }
+        | Fact::OffsetReset { .. }
+        | Fact::CommitFailed { .. } => super::group_words::of_group(fact, config),
         Fact::PartitionsAdded { .. }
         | Fact::PartitionsLearned { .. }
         | Fact::LogCleaned { .. }

@@ -35,6 +35,8 @@ pub(crate) fn config() -> Arc<Config> {
             topic("ghost", None),
         ],
         producers: vec![producer("trips"), producer("trips.eu")],
+        groups: Vec::new(),
+        consumers: Vec::new(),
         timeline: Vec::new(),
     })
 }

@@ -8,7 +8,9 @@
 //! after what it says has passed.
 
 mod cluster;
+mod consumer;
 mod evidence;
+mod group_evidence;
 mod keys;
 mod producer;
 mod waiting;
@@ -16,9 +18,9 @@ mod waiting;
 use crate::sim::Simulation;
 use crate::sim::config::Config;
 use crate::sim::fact::{Flow, Stamped};
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
 use crate::sim::time::{NANOS_PER_SECOND, SimTime};
-use crate::sim::view::{PartitionView, ProducerView};
+use crate::sim::view::{GroupView, PartitionView, ProducerView};
 
 use super::ledger::Ledger;
 use super::names;
@@ -38,6 +40,8 @@ pub enum Subject {
     Broker(BrokerIndex),
     /// One topic.
     Topic(TopicIndex),
+    /// One consumer group.
+    Group(GroupIndex),
     /// The whole run.
     Run,
 }
@@ -79,6 +83,8 @@ pub enum Scope {
     Brokers,
     /// Every topic.
     Topics,
+    /// Every consumer group.
+    Groups,
     /// The run as a whole.
     Run,
 }
@@ -107,7 +113,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 13] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 16] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -121,6 +127,9 @@ pub static DIAGNOSES: [&dyn Diagnosis; 13] = [
     &keys::SplitKeys,
     &cluster::SkewedPartitions,
     &cluster::DiskBound,
+    &consumer::LagGrows,
+    &consumer::MoreMembersThanPartitions,
+    &consumer::RebalanceStalls,
 ];
 
 /// Everything that diagnoses look at.
@@ -128,6 +137,7 @@ pub struct Checkup<'a> {
     pub(super) simulation: &'a Simulation,
     pub(super) producers: &'a [ProducerView],
     pub(super) partitions: &'a [PartitionView],
+    pub(super) groups: &'a [GroupView],
     pub(super) ledger: &'a Ledger,
     pub(super) evidence: &'a Evidence,
 }
@@ -245,6 +255,9 @@ fn subjects(scope: Scope, config: &Config) -> Box<dyn Iterator<Item = Subject>> 
         Scope::Brokers => Box::new((0..brokers).map(|n| Subject::Broker(BrokerIndex(n)))),
         Scope::Topics => {
             Box::new((0..config.topics.len() as u16).map(|n| Subject::Topic(TopicIndex(n))))
+        }
+        Scope::Groups => {
+            Box::new((0..config.groups.len() as u16).map(|n| Subject::Group(GroupIndex(n))))
         }
         Scope::Run => Box::new(std::iter::once(Subject::Run)),
     }

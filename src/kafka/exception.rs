@@ -9,7 +9,8 @@
 use std::fmt;
 
 use ExceptionClass::{
-    Api, Authorization, InvalidMetadata, Kafka, OutOfOrderSequence, Retriable, Runtime, Timeout,
+    Api, Authorization, InvalidMetadata, InvalidOffset, Kafka, OutOfOrderSequence, Retriable,
+    Runtime, Timeout,
 };
 
 /// Declares the classes once: variant, superclass, package where it is not the usual one.
@@ -59,6 +60,8 @@ exception_classes! {
     Serialization < Kafka;
     Interrupt < Kafka;
     CommitFailed < Kafka in "org.apache.kafka.clients.consumer";
+    InvalidOffset < Kafka in "org.apache.kafka.clients.consumer";
+    NoOffsetForPartition < InvalidOffset in "org.apache.kafka.clients.consumer";
     Api < Kafka;
     Retriable < Api;
     InvalidMetadata < Retriable;

@@ -1,4 +1,4 @@
-//! The names of the Java producer's own metrics.
+//! The names of the Java clients' own metrics.
 //!
 //! Invariants: names are those of JMX; the order is that of the documentation, and
 //! `ALL[metric as usize]` is `metric`, so that a plain array can hold one figure each.
@@ -303,6 +303,76 @@ metrics! {
     }
 }
 
+metrics! {
+    /// A metric of a consumer (JMX groups `consumer-metrics`, `consumer-fetch-manager-metrics` and
+    /// `consumer-coordinator-metrics`).
+    ///
+    /// Source: `FetchMetricsRegistry`, `ConsumerCoordinatorMetrics`, `HeartbeatMetricsManager`,
+    /// `KafkaConsumerMetrics`.
+    ConsumerMetric {
+    RecordsLagMax "records-lag-max" Max Records
+        "The most records that poll() left unread in a partition it read from."
+    RecordsConsumedRate "records-consumed-rate" Rate RecordsPerSecond
+        "Records that poll() returned, per second."
+    RecordsConsumedTotal "records-consumed-total" Total Records
+        "Records that poll() returned."
+    BytesConsumedRate "bytes-consumed-rate" Rate BytesPerSecond
+        "Bytes of the records that poll() returned, per second."
+    BytesConsumedTotal "bytes-consumed-total" Total Bytes
+        "Bytes of the records that poll() returned."
+    RecordsPerRequestAvg "records-per-request-avg" Avg Records
+        "Records in a Fetch answer, on average."
+    FetchSizeAvg "fetch-size-avg" Avg Bytes
+        "Bytes of records in a Fetch answer, on average."
+    FetchSizeMax "fetch-size-max" Max Bytes
+        "The most bytes of records in a Fetch answer."
+    FetchRate "fetch-rate" Rate PerSecond
+        "Fetch answers per second."
+    FetchTotal "fetch-total" Total Count
+        "Fetch answers."
+    FetchLatencyAvg "fetch-latency-avg" Avg Milliseconds
+        "Time from a Fetch request to its answer, waiting for records included, on average."
+    FetchLatencyMax "fetch-latency-max" Max Milliseconds
+        "The longest time from a Fetch request to its answer."
+    AssignedPartitions "assigned-partitions" Gauge Count
+        "Partitions that the member reads."
+    CommitRate "commit-rate" Rate PerSecond
+        "Offset commits per second."
+    CommitTotal "commit-total" Total Count
+        "Offset commits."
+    CommitLatencyAvg "commit-latency-avg" Avg Milliseconds
+        "Time from an offset commit to its answer, on average."
+    CommitLatencyMax "commit-latency-max" Max Milliseconds
+        "The longest time from an offset commit to its answer."
+    HeartbeatRate "heartbeat-rate" Rate PerSecond
+        "Heartbeats per second."
+    HeartbeatTotal "heartbeat-total" Total Count
+        "Heartbeats."
+    JoinRate "join-rate" Rate PerSecond
+        "Times per second that the member joined its group."
+    JoinTotal "join-total" Total Count
+        "Times that the member joined its group."
+    JoinTimeAvg "join-time-avg" Avg Milliseconds
+        "How long joining took, on average."
+    JoinTimeMax "join-time-max" Max Milliseconds
+        "How long joining took at most."
+    RebalanceTotal "rebalance-total" Total Count
+        "Rebalances that the member took part in."
+    RebalanceLatencyAvg "rebalance-latency-avg" Avg Milliseconds
+        "How long a rebalance took the member, on average."
+    RebalanceLatencyMax "rebalance-latency-max" Max Milliseconds
+        "How long a rebalance took the member at most."
+    LastHeartbeatSecondsAgo "last-heartbeat-seconds-ago" Gauge Seconds
+        "Time since the last heartbeat was sent."
+    LastPollSecondsAgo "last-poll-seconds-ago" Gauge Seconds
+        "Time since the application last called poll()."
+    TimeBetweenPollAvg "time-between-poll-avg" Avg Milliseconds
+        "Time between two calls of poll(), on average."
+    TimeBetweenPollMax "time-between-poll-max" Max Milliseconds
+        "The longest time between two calls of poll()."
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,6 +388,9 @@ mod tests {
         }
         for metric in ProducerNodeMetric::all() {
             assert_eq!(ProducerNodeMetric::from_name(metric.name()), Some(*metric));
+        }
+        for metric in ConsumerMetric::all() {
+            assert_eq!(ConsumerMetric::from_name(metric.name()), Some(*metric));
         }
     }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::model::{
-    Expected, FORMAT, Happening, KeyOnPartition, KeysSummary, Latencies, Measured, MetricSummary,
-    PartitionSummary, ProducerSummary, Report, SeriesRow, Totals, Warned, rounded,
+    ConsumerSummary, Expected, FORMAT, Happening, KeyOnPartition, KeysSummary, Latencies, Measured,
+    MetricSummary, PartitionSummary, ProducerSummary, Report, SeriesRow, Totals, Warned, rounded,
 };
 use crate::insight::judge::Outcome;
 use crate::insight::kind::kind_name;
@@ -16,7 +16,9 @@ use crate::insight::series::Bucket;
 use crate::insight::{names, path};
 use crate::kafka::metric_name::ProducerMetric;
 use crate::session::Session;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
+};
 use crate::sim::key_places::KeySpan;
 use crate::sim::time::SimSpan;
 
@@ -55,7 +57,9 @@ impl Report {
                 })
                 .collect(),
             keys: keys(session),
-            consumers: BTreeMap::new(),
+            consumers: (0..config.groups.len() as u16)
+                .map(|index| of_group(session, GroupIndex(index)))
+                .collect(),
             transactions: BTreeMap::new(),
             expectations: expectations(session),
             warnings: warnings(session),
@@ -194,6 +198,28 @@ fn of_span(span: &KeySpan) -> KeyOnPartition {
         first_seconds: rounded(span.first_at.as_seconds()),
         last_seconds: rounded(span.last_at.as_seconds()),
     }
+}
+
+fn of_group(session: &Session, group: GroupIndex) -> (String, ConsumerSummary) {
+    let simulation = session.simulation();
+    let config = simulation.config();
+    let view = simulation.group(group);
+    let lag = view.partitions.iter().filter_map(|partition| {
+        let name = names::partition(config, partition.partition);
+        Some((name, partition.lag()?))
+    });
+    let members = (0..config.consumers.len() as u16)
+        .map(|place| simulation.consumer(ConsumerIndex(place)))
+        .filter(|view| view.group == group);
+    let summary = ConsumerSummary {
+        state: view.state.name(),
+        generation: view.generation,
+        members: view.members,
+        idle_members: view.idle,
+        records_consumed: members.map(|view| view.totals.records).sum(),
+        lag: lag.collect(),
+    };
+    (names::group(config, group).to_owned(), summary)
 }
 
 fn expectations(session: &Session) -> Vec<Expected> {

@@ -184,7 +184,17 @@ pub struct PartitionSummary {
 /// One consumer group at the end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConsumerSummary {
-    /// Records behind the log's end, by `TOPIC-N`.
+    /// The group's state at its coordinator, as Kafka's tools write it.
+    pub state: &'static str,
+    /// How often it has rebalanced.
+    pub generation: i32,
+    /// Its members.
+    pub members: u32,
+    /// Members that read nothing.
+    pub idle_members: u32,
+    /// Records that its applications were given.
+    pub records_consumed: u64,
+    /// Records between the committed offset and what may be read, by `TOPIC-N`.
     pub lag: BTreeMap<String, u64>,
 }
 

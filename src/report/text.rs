@@ -55,6 +55,7 @@ fn of_run(text: &mut String, report: &Report) {
     warnings(text, report);
     records(text, report);
     keys(text, report);
+    consumers(text, report);
 }
 
 /// Where traced keys are, for topics that have any.
@@ -83,6 +84,42 @@ fn keys(text: &mut String, report: &Report) {
                 );
                 line(text, "    ", &words);
             }
+        }
+    }
+}
+
+/// Consumer groups: members, what they were given, and how far behind they are.
+fn consumers(text: &mut String, report: &Report) {
+    if report.consumers.is_empty() {
+        return;
+    }
+    text.push_str("\nConsumers\n");
+    for (group, summary) in &report.consumers {
+        let lag = if summary.lag.is_empty() {
+            "nothing committed".to_owned()
+        } else {
+            format!("lag {}", grouped(summary.lag.values().sum()))
+        };
+        let members = match summary.members {
+            1 => "1 member".to_owned(),
+            members => format!("{members} members"),
+        };
+        let idle = match summary.idle_members {
+            0 => String::new(),
+            idle => format!(", {idle} idle"),
+        };
+        let said = format!(
+            "{}: {}, {members}{idle}, generation {}; {} records consumed, {lag}",
+            escaped(group),
+            summary.state,
+            summary.generation,
+            grouped(summary.records_consumed),
+        );
+        line(text, "  ", &said);
+        let furthest = summary.lag.iter().max_by_key(|(_, lag)| **lag);
+        if let Some((partition, lag)) = furthest.filter(|(_, lag)| **lag > 0) {
+            let said = format!("furthest behind: {partition} by {}", grouped(*lag));
+            line(text, "    ", &said);
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use crate::kafka::error::ErrorCode;
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
+};
 use crate::sim::time::SimSpan;
 
 /// One thing that the outside does at one moment.
@@ -41,6 +43,17 @@ pub enum Command {
     Inquire(Inquiry),
     /// Something happens to an application process.
     Producer(ProducerIndex, ProducerFault),
+    /// Something happens to a consumer's process.
+    Consumer(ConsumerIndex, ConsumerFault),
+    /// The same happens to every member of a group.
+    Group(GroupIndex, ConsumerFault),
+    /// Every member of a group can process this many millionths of records per second from now on.
+    SetConsumerRate {
+        /// Whose members.
+        group: GroupIndex,
+        /// Millionths of records per second, above 0.
+        micro_records_per_second: u64,
+    },
     /// A client configuration changes; the application restarts its client for it.
     SetClient {
         /// Whose client.
@@ -124,4 +137,19 @@ pub enum ProducerFault {
     Crash,
     /// The process dies and starts again with an empty client.
     Restart,
+}
+
+/// What can befall a consumer's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConsumerFault {
+    /// The process is stopped: no heartbeats, no `poll()`.
+    Pause,
+    /// The process goes on.
+    Resume,
+    /// The process dies without leaving its group.
+    Crash,
+    /// The process dies, if it lives, and starts again as a new member.
+    Restart,
+    /// `close()`: it commits and leaves its group.
+    Close,
 }

@@ -5,16 +5,20 @@
 
 use std::sync::Arc;
 
-use crate::kafka::settings::{BrokerSettings, JavaProducerSettings, TopicSettings};
+use crate::kafka::settings::{
+    BrokerSettings, ConsumerSettings, JavaProducerSettings, TopicSettings,
+};
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Brokers in one cluster at most.
 pub const BROKERS_MAX: usize = 100;
 /// Producers in one run at most, after `count` is expanded.
 pub const PRODUCERS_MAX: usize = 1_000;
+/// Consumers in one run at most, over all members of all groups.
+pub const CONSUMERS_MAX: usize = 1_000;
 /// Topics in one run at most.
 pub const TOPICS_MAX: usize = 1_000;
 /// Partitions over all topics at most.
@@ -53,6 +57,10 @@ pub struct Config {
     pub topics: Vec<TopicConfig>,
     /// Producers, by [`ProducerIndex`].
     pub producers: Vec<ProducerConfig>,
+    /// Consumer groups, by [`GroupIndex`].
+    pub groups: Vec<GroupConfig>,
+    /// Consumers, by [`crate::sim::ids::ConsumerIndex`]: the members of one group stand together.
+    pub consumers: Vec<ConsumerConfig>,
     /// Commands with their moments, in time order.
     pub timeline: Vec<(SimTime, Command)>,
 }
@@ -126,6 +134,10 @@ pub struct LinkOverride {
 pub enum Peer {
     /// One producer.
     Producer(ProducerIndex),
+    /// All members of a consumer group.
+    Group(GroupIndex),
+    /// One member of a consumer group, by its number there, from 1.
+    Member(GroupIndex, u16),
     /// One broker.
     Broker(BrokerIndex),
     /// The controller quorum.
@@ -187,6 +199,32 @@ pub struct ProducerConfig {
     pub script: Vec<ScriptStep>,
     /// Keys whose every record is remembered.
     pub trace: Vec<Vec<u8>>,
+}
+
+/// One consumer group.
+#[derive(Clone, Debug)]
+pub struct GroupConfig {
+    /// `group.id`.
+    pub name: String,
+}
+
+/// One consumer: a Java client with its application, one member of a group.
+#[derive(Clone, Debug)]
+pub struct ConsumerConfig {
+    /// Whose member it is.
+    pub group: GroupIndex,
+    /// Its number in the group, from 1.
+    pub number: u16,
+    /// Name in the scenario.
+    pub name: String,
+    /// The client's effective configuration.
+    pub settings: ConsumerSettings,
+    /// Topics that it subscribes to, in ascending order, each once.
+    pub topics: Vec<TopicIndex>,
+    /// Millionths of records per second that its application can process; `None` takes no time.
+    pub micro_records_per_second: Option<u64>,
+    /// When the application constructs the consumer.
+    pub start: SimTime,
 }
 
 /// Which client library, with its effective configuration.

@@ -4,9 +4,10 @@
 //! happened.
 
 use crate::sim::config::Config;
+use crate::sim::consumer::Calls;
 use crate::sim::event::Event;
 use crate::sim::fact::{Fact, Flow};
-use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ConsumerIndex, ProducerIndex};
 use crate::sim::key_places::KeyPlaces;
 use crate::sim::network::Network;
 use crate::sim::output::Outbox;
@@ -26,6 +27,8 @@ pub struct Context<'a> {
     pub network: &'a mut Network,
     /// Requests under way.
     pub requests: &'a mut Requests,
+    /// Requests of consumers under way.
+    pub calls: &'a mut Calls,
     /// What will happen.
     pub queue: &'a mut EventQueue<Event>,
     /// What did happen.
@@ -58,7 +61,7 @@ impl Context<'_> {
     }
 }
 
-/// Ranks of entities: the controller, then brokers, then producers.
+/// Ranks of entities: the controller, then brokers, producers and consumers.
 impl Rank {
     /// The controller, and the world at large.
     pub const CONTROLLER: Self = Self(0);
@@ -73,8 +76,14 @@ impl Rank {
         Self((1 + config.brokers.len() + producer.index()) as u32)
     }
 
+    /// A consumer.
+    pub fn consumer(config: &Config, consumer: ConsumerIndex) -> Self {
+        let before = 1 + config.brokers.len() + config.producers.len();
+        Self((before + consumer.index()) as u32)
+    }
+
     /// How many there are.
     pub fn count(config: &Config) -> usize {
-        1 + config.brokers.len() + config.producers.len()
+        1 + config.brokers.len() + config.producers.len() + config.consumers.len()
     }
 }

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::sim::command::{Command, LinkFault};
+use crate::sim::command::{Command, ConsumerFault, LinkFault};
 use crate::sim::config::Peer;
+use crate::sim::consumer::{Answer, Ask, CallId, Consumer};
+use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::fact::{Fact, LinkState};
-use crate::sim::ids::{BrokerIndex, ProducerIndex};
-use crate::sim::network::{LinkIndex, Network};
+use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
+use crate::sim::network::LinkIndex;
 use crate::sim::queue::Rank;
-use crate::sim::request::Requests;
 use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
 
@@ -19,6 +20,7 @@ use crate::sim::time::SimTime;
 enum Receiver {
     Broker(BrokerIndex),
     Producer(ProducerIndex),
+    Consumer(ConsumerIndex),
 }
 
 impl Simulation {
@@ -40,6 +42,10 @@ impl Simulation {
                 }
             }
             Event::Deliver(message) => self.deliver(at, message),
+            Event::ConsumerTurn { consumer, turn } => {
+                let (mut ctx, consumers) = self.split_consumers(at);
+                consumers[consumer.index()].on_turn(&mut ctx, turn);
+            }
             Event::Command(number) => self.obey(at, number),
             Event::ReplayFetch { producer, load } => self.replay(at, producer, load),
             timer => {
@@ -50,7 +56,9 @@ impl Simulation {
     }
 
     fn deliver(&mut self, at: SimTime, message: Message) {
-        let (receiver, link) = route(message, &self.network, &self.requests, &self.config);
+        let Some((receiver, link)) = self.route(message) else {
+            return;
+        };
         if let Receiver::Producer(producer) = receiver {
             self.network.expected(producer, at);
         }
@@ -58,8 +66,13 @@ impl Simulation {
             self.bounce(at, message, link);
             return;
         };
+        if let Receiver::Consumer(consumer) = receiver {
+            let (mut ctx, consumers) = self.split_consumers(at);
+            return consumers[consumer.index()].on_message(&mut ctx, message);
+        }
         let (mut ctx, cluster, producers) = self.split(at);
         match receiver {
+            Receiver::Consumer(_) => {}
             Receiver::Broker(broker) => cluster.on_message(&mut ctx, broker, message),
             Receiver::Producer(producer) => {
                 producers[producer.index()].on_message(&mut ctx, message);
@@ -84,8 +97,25 @@ impl Simulation {
             Message::Request(request) | Message::Response(request) => {
                 self.requests.release(request);
             }
+            Message::Call(id) | Message::Answer(id) => self.bounce_call(at, id, link),
             _ => {}
         }
+    }
+
+    /// A consumer's call on a link that refuses: a wish to connect is refused, the rest is lost.
+    fn bounce_call(&mut self, at: SimTime, id: CallId, link: LinkIndex) {
+        let Some(call) = self.calls.get_mut(id) else {
+            return;
+        };
+        if !matches!(call.ask, Ask::Connect) {
+            self.calls.take(id);
+            return;
+        }
+        call.answer = Answer::Refused;
+        let broker = call.wire.broker();
+        let arrives = at + self.network.latency(link);
+        let event = Event::Deliver(Message::Refusal(id));
+        self.queue.push(arrives, Rank::broker(broker), event);
     }
 
     fn obey(&mut self, at: SimTime, number: u32) {
@@ -112,6 +142,18 @@ impl Simulation {
     }
 
     fn carry_out_fault(&mut self, at: SimTime, command: &Command) -> Result<(), &'static str> {
+        match *command {
+            Command::Consumer(consumer, fault) => {
+                let (mut ctx, consumers) = self.split_consumers(at);
+                return consumers[consumer.index()].on_fault(&mut ctx, fault);
+            }
+            Command::Group(group, fault) => return self.change_group(at, group, fault),
+            Command::SetConsumerRate {
+                group,
+                micro_records_per_second,
+            } => return self.set_group_rate(at, group, micro_records_per_second),
+            _ => {}
+        }
         let (mut ctx, cluster, producers) = self.split(at);
         match command {
             Command::Broker(broker, fault) => cluster.on_fault(&mut ctx, *broker, *fault),
@@ -142,8 +184,53 @@ impl Simulation {
                 producer,
                 micro_records_per_second,
             } => producers[producer.index()].set_rate(&mut ctx, *micro_records_per_second),
-            Command::Link(..) | Command::AddPartitions { .. } | Command::Inquire(_) => Ok(()),
+            Command::Link(..)
+            | Command::AddPartitions { .. }
+            | Command::Inquire(_)
+            | Command::Consumer(..)
+            | Command::Group(..)
+            | Command::SetConsumerRate { .. } => Ok(()),
         }
+    }
+
+    /// The same befalls every member of a group; refused only if nothing could be done to any.
+    fn change_group(
+        &mut self,
+        at: SimTime,
+        group: GroupIndex,
+        fault: ConsumerFault,
+    ) -> Result<(), &'static str> {
+        self.each_member(at, group, |consumer, ctx| consumer.on_fault(ctx, fault))
+    }
+
+    /// Every member of a group processes that many records from now on.
+    fn set_group_rate(
+        &mut self,
+        at: SimTime,
+        group: GroupIndex,
+        micro_records_per_second: u64,
+    ) -> Result<(), &'static str> {
+        self.each_member(at, group, |consumer, ctx| {
+            consumer.set_rate(ctx, micro_records_per_second)
+        })
+    }
+
+    fn each_member(
+        &mut self,
+        at: SimTime,
+        group: GroupIndex,
+        mut act: impl FnMut(&mut Consumer, &mut Context<'_>) -> Result<(), &'static str>,
+    ) -> Result<(), &'static str> {
+        let config = Arc::clone(&self.config);
+        let (mut ctx, consumers) = self.split_consumers(at);
+        let mut outcome = Err("the group has no members");
+        for (consumer, of) in consumers.iter_mut().zip(&config.consumers) {
+            if of.group == group {
+                let this = act(consumer, &mut ctx);
+                outcome = if outcome.is_ok() { outcome } else { this };
+            }
+        }
+        outcome
     }
 
     fn change_links(
@@ -158,8 +245,10 @@ impl Simulation {
         };
         for link in links {
             for (arrives, message) in self.network.change(link, fault, at) {
-                let rank = self.rank_of_sender(message);
-                let to = route(message, &self.network, &self.requests, &self.config).0;
+                let Some((to, _)) = self.route(message) else {
+                    continue;
+                };
+                let rank = self.rank_of_sender(message, to);
                 if let Receiver::Producer(producer) = to {
                     self.network.expect(producer, arrives);
                 }
@@ -177,15 +266,27 @@ impl Simulation {
 
     /// A link that refuses resets what stands.
     fn reset_link(&mut self, at: SimTime, link: LinkIndex) {
-        let (Peer::Producer(producer), Peer::Broker(broker)) = self.network.ends(link) else {
+        let (end, Peer::Broker(broker)) = self.network.ends(link) else {
             return;
         };
+        let config = Arc::clone(&self.config);
         let (mut ctx, cluster, _) = self.split(at);
-        cluster.reset_connections(&mut ctx, broker, |other| other == producer);
+        match end {
+            Peer::Producer(producer) => {
+                cluster.reset_connections(&mut ctx, broker, |other| other == producer);
+            }
+            Peer::Member(group, number) => {
+                let is_it = |other: ConsumerIndex| {
+                    let consumer = &config.consumers[other.index()];
+                    (consumer.group, consumer.number) == (group, number)
+                };
+                cluster.reset_wires(&mut ctx, broker, is_it);
+            }
+            _ => {}
+        }
     }
 
-    fn rank_of_sender(&self, message: Message) -> Rank {
-        let to = route(message, &self.network, &self.requests, &self.config).0;
+    fn rank_of_sender(&self, message: Message, to: Receiver) -> Rank {
         match (message, to) {
             (Message::Fetch(fetcher), _) => Rank::broker(fetcher.follower),
             (Message::Fetched(fetcher), _) => Rank::broker(fetcher.leader),
@@ -203,7 +304,17 @@ impl Simulation {
                 | Message::Reset(channel),
                 _,
             ) => Rank::producer(&self.config, channel.producer),
-            (Message::Response(_), Receiver::Broker(_)) => Rank::CONTROLLER,
+            (Message::Call(id), _) => match self.calls.get(id) {
+                Some(call) => Rank::consumer(&self.config, call.wire.consumer),
+                None => Rank::CONTROLLER,
+            },
+            (Message::WireClosed(wire), _) => Rank::consumer(&self.config, wire.consumer),
+            (Message::Answer(id) | Message::Refusal(id), _) => match self.calls.get(id) {
+                Some(call) => Rank::broker(call.wire.broker()),
+                None => Rank::CONTROLLER,
+            },
+            (Message::WireReset(wire), _) => Rank::broker(wire.broker()),
+            (Message::Request(_) | Message::Response(_), _) => Rank::CONTROLLER,
         }
     }
 
@@ -221,44 +332,66 @@ impl Simulation {
     }
 }
 
-/// Who gets a message, and over which link.
-fn route(
-    message: Message,
-    network: &Network,
-    requests: &Requests,
-    config: &crate::sim::config::Config,
-) -> (Receiver, LinkIndex) {
-    let brokers = config.brokers.len().max(1) as u16;
-    let broker_of = |slot: u16| BrokerIndex(slot % brokers);
-    match message {
-        Message::Connect(channel) | Message::Closed(channel) => {
-            let broker = broker_of(channel.slot);
-            (
-                Receiver::Broker(broker),
-                network.client(channel.producer, broker),
-            )
-        }
-        Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
-            let link = network.client(channel.producer, broker_of(channel.slot));
-            (Receiver::Producer(channel.producer), link)
-        }
-        Message::Request(id) => {
-            let request = requests.get(id);
-            let link = network.client(request.channel.producer, request.broker);
-            (Receiver::Broker(request.broker), link)
-        }
-        Message::Response(id) => {
-            let request = requests.get(id);
-            let link = network.client(request.channel.producer, request.broker);
-            (Receiver::Producer(request.channel.producer), link)
-        }
-        Message::Fetch(fetcher) => {
-            let link = network.replica(fetcher.follower, fetcher.leader);
-            (Receiver::Broker(fetcher.leader), link)
-        }
-        Message::Fetched(fetcher) => {
-            let link = network.replica(fetcher.follower, fetcher.leader);
-            (Receiver::Broker(fetcher.follower), link)
-        }
+impl Simulation {
+    /// Who gets a message, and over which link; nobody when it is about a call that has ended.
+    fn route(&self, message: Message) -> Option<(Receiver, LinkIndex)> {
+        let brokers = self.config.brokers.len().max(1) as u16;
+        let broker_of = |slot: u16| BrokerIndex(slot % brokers);
+        let found = match message {
+            Message::Connect(channel) | Message::Closed(channel) => {
+                let broker = broker_of(channel.slot);
+                (
+                    Receiver::Broker(broker),
+                    self.network.client(channel.producer, broker),
+                )
+            }
+            Message::Accepted(channel) | Message::Refused(channel) | Message::Reset(channel) => {
+                let link = self
+                    .network
+                    .client(channel.producer, broker_of(channel.slot));
+                (Receiver::Producer(channel.producer), link)
+            }
+            Message::Request(id) => {
+                let request = self.requests.get(id);
+                let link = self
+                    .network
+                    .client(request.channel.producer, request.broker);
+                (Receiver::Broker(request.broker), link)
+            }
+            Message::Response(id) => {
+                let request = self.requests.get(id);
+                let link = self
+                    .network
+                    .client(request.channel.producer, request.broker);
+                (Receiver::Producer(request.channel.producer), link)
+            }
+            Message::Fetch(fetcher) => {
+                let link = self.network.replica(fetcher.follower, fetcher.leader);
+                (Receiver::Broker(fetcher.leader), link)
+            }
+            Message::Fetched(fetcher) => {
+                let link = self.network.replica(fetcher.follower, fetcher.leader);
+                (Receiver::Broker(fetcher.follower), link)
+            }
+            Message::Call(id) => {
+                let wire = self.calls.get(id)?.wire;
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Broker(wire.broker()), link)
+            }
+            Message::Answer(id) | Message::Refusal(id) => {
+                let wire = self.calls.get(id)?.wire;
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Consumer(wire.consumer), link)
+            }
+            Message::WireClosed(wire) => {
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Broker(wire.broker()), link)
+            }
+            Message::WireReset(wire) => {
+                let link = self.network.consumer(wire.consumer, wire.broker());
+                (Receiver::Consumer(wire.consumer), link)
+            }
+        };
+        Some(found)
     }
 }

@@ -1,6 +1,7 @@
 //! Everything that can be scheduled. Events are small and copied: what is large waits in a slab.
 
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::consumer::{CallId, Wire};
+use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicPartition};
 use crate::sim::network::Lane;
 use crate::sim::request::RequestId;
 
@@ -63,12 +64,29 @@ pub enum Event {
     },
     /// A leader's request to change a partition's in-sync replicas reaches the controller.
     AlterPartition {
-        partition: PartitionIndex,
+        partition: TopicPartition,
         leader_epoch: u32,
     },
+    /// A consumer's own next moment; only the latest `turn` counts.
+    ConsumerTurn { consumer: ConsumerIndex, turn: u32 },
+    /// A broker that was slowed down gets to a consumer's request.
+    CallHandled {
+        broker: BrokerIndex,
+        incarnation: u32,
+        call: CallId,
+    },
+    /// A consumer's fetch has waited for `fetch.max.wait.ms`.
+    FetchExpired(CallId),
+    /// A group looks whether a member has been silent for too long.
+    GroupSession { group: GroupIndex, member: u32 },
+    /// A rebalance has waited as long as it may for members to join.
+    GroupRebalance { group: GroupIndex, turn: u32 },
     /// A command from outside, by its place in the list of commands.
     Command(u32),
 }
+
+/// The queue keeps every event beside its key, and moves both around.
+const _: () = assert!(size_of::<Event>() <= 16, "events must stay small");
 
 /// What travels on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +109,16 @@ pub enum Message {
     Fetch(Fetcher),
     /// The fetched records, towards the follower.
     Fetched(Fetcher),
+    /// A consumer's request, or its wish to connect, towards the broker.
+    Call(CallId),
+    /// The answer, towards the consumer.
+    Answer(CallId),
+    /// The answer to a wish to connect that a firewall refused: the only one that still passes.
+    Refusal(CallId),
+    /// A consumer's connection is reset, from the broker's side.
+    WireReset(Wire),
+    /// A consumer closed its end of a connection.
+    WireClosed(Wire),
 }
 
 /// One TCP connection of a client: the slot in its connection table and how often that slot was

@@ -11,9 +11,12 @@ use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
 use crate::kafka::exception::ExceptionClass;
+use crate::kafka::settings::Assignor;
 use crate::sim::command::Command;
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
+};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// A fact with its place in the order of the run.
@@ -216,6 +219,81 @@ pub enum Fact {
         epoch: i16,
     },
 
+    /// A consumer's process started.
+    ConsumerStarted {
+        /// Which.
+        consumer: ConsumerIndex,
+    },
+    /// A consumer's process is gone.
+    ConsumerExited {
+        /// Which.
+        consumer: ConsumerIndex,
+    },
+    /// `poll()` threw something that ends the application.
+    ConsumerFailed {
+        /// Which.
+        consumer: ConsumerIndex,
+        /// What the application got.
+        exception: Arc<Exception>,
+    },
+    /// A member is no longer in its group.
+    MemberLeft {
+        /// Which.
+        consumer: ConsumerIndex,
+        /// Why.
+        why: MemberLoss,
+    },
+    /// Everybody in a group has to join again.
+    GroupRebalancing {
+        /// Which group.
+        group: GroupIndex,
+        /// Members that it has, newcomers included.
+        members: u32,
+    },
+    /// A group knows who reads what.
+    GroupStable {
+        /// Which group.
+        group: GroupIndex,
+        /// Which generation.
+        generation: i32,
+        /// Its members.
+        members: u32,
+        /// Members that read nothing.
+        idle: u32,
+        /// Who decided.
+        assignor: Assignor,
+    },
+    /// A group has no members any more.
+    GroupEmpty {
+        /// Which group.
+        group: GroupIndex,
+    },
+    /// A consumer's metadata says that a topic has another number of partitions than before.
+    PartitionsDiscovered {
+        /// Whose.
+        consumer: ConsumerIndex,
+        /// Which topic.
+        topic: TopicIndex,
+        /// How many now.
+        partitions: u32,
+    },
+    /// A consumer without committed offset begins where `auto.offset.reset` says.
+    OffsetReset {
+        /// Which.
+        consumer: ConsumerIndex,
+        /// Where.
+        partition: PartitionIndex,
+        /// The first offset that it will read.
+        offset: u64,
+    },
+    /// The coordinator refused a commit: what was read since the last one will be read again.
+    CommitFailed {
+        /// Whose.
+        consumer: ConsumerIndex,
+        /// Why.
+        error: ErrorCode,
+    },
+
     /// A broker's process or registration changed.
     BrokerChanged {
         /// Which broker.
@@ -297,6 +375,19 @@ pub enum Fact {
     },
     /// The run is over.
     Ended,
+}
+
+/// Why a member is no longer in its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemberLoss {
+    /// It left (`close()`).
+    Left,
+    /// It did not say for `session.timeout.ms` that it lives.
+    SessionTimeout,
+    /// It did not call `poll()` for `max.poll.interval.ms`, and left by itself.
+    PollInterval,
+    /// It did not come back to a rebalance within `max.poll.interval.ms`.
+    RebalanceTimeout,
 }
 
 /// What an application thread waits for.
@@ -429,6 +520,8 @@ pub enum Flow {
         /// How many records.
         records: u32,
     },
+    /// `poll()` returned records of one partition to an application.
+    Consumed(Consumed),
     /// A process ended while its client held these.
     Abandoned {
         /// Whose.
@@ -460,6 +553,25 @@ pub struct Appended {
     pub base_offset: u64,
     /// When.
     pub at: SimTime,
+}
+
+/// A run of records of one partition that a consumer's application was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Consumed {
+    /// By whom.
+    pub consumer: ConsumerIndex,
+    /// In which group.
+    pub group: GroupIndex,
+    /// Where.
+    pub partition: PartitionIndex,
+    /// Offset of the first record.
+    pub from_offset: u64,
+    /// Offset after the last record.
+    pub to_offset: u64,
+    /// When `poll()` returned them.
+    pub at: SimTime,
+    /// When the application is done with all that this `poll()` returned, unless it is stopped.
+    pub processed: SimTime,
 }
 
 /// A batch completed at the client, with the moments of its life.

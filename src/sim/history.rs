@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use crate::sim::config::HistoryDetail;
 use crate::sim::ids::ProducerIndex;
+use crate::sim::log_sums::LogSums;
 
 /// Batches that a log with sums remembers beyond what replicas need: what `--lose-tail` can reach.
 pub const TAIL_BATCHES: usize = 64;
@@ -24,6 +25,7 @@ pub struct Log {
     records_in: u64,
     bytes_in: u64,
     folded: Folded,
+    sums: LogSums,
 }
 
 /// Whether the limit on remembered batches was hit.
@@ -68,6 +70,7 @@ impl Log {
             records_in: 0,
             bytes_in: 0,
             folded: Folded::No,
+            sums: LogSums::new(start_offset),
         }
     }
 
@@ -103,6 +106,7 @@ impl Log {
         self.end_offset += u64::from(batch.records);
         self.records_in += u64::from(batch.records);
         self.bytes_in += u64::from(batch.bytes);
+        self.sums.append(batch.records, batch.bytes);
         self.batches.push_back(batch);
         self.fold(replicated);
         batch.base_offset
@@ -140,6 +144,24 @@ impl Log {
         (end, bytes)
     }
 
+    /// What a consumer's fetch takes from `from` on, below `to`: the offset that it ends before,
+    /// and the bytes. At least one batch, however small the limit; within what is folded, at least
+    /// one record.
+    pub fn read(&self, from: u64, to: u64, limit_bytes: u64) -> (u64, u64) {
+        if from >= to {
+            return (from, 0);
+        }
+        if from < self.oldest_remembered() {
+            return self.sums.reach(from, to, limit_bytes);
+        }
+        let (end, bytes) = self.reach(from, limit_bytes);
+        if end <= to {
+            return (end, bytes);
+        }
+        let before = self.sums.bytes_before(from);
+        (to, self.sums.bytes_before(to).saturating_sub(before))
+    }
+
     /// Removes everything from `offset` on; gives the batches that are gone, in offset order. A
     /// batch across the cut loses its later records only.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
@@ -164,6 +186,7 @@ impl Log {
                 self.end_offset = offset;
             }
         }
+        self.sums.truncate(self.end_offset);
         gone.reverse();
         gone
     }

@@ -85,3 +85,12 @@ impl Hash for PartitionIndex {
         self.place.hash(state);
     }
 }
+dense_id! {
+    /// A consumer group by its place in [`crate::sim::config::Config::groups`].
+    GroupIndex(u16)
+}
+dense_id! {
+    /// A consumer, one member of a group, by its place in
+    /// [`crate::sim::config::Config::consumers`].
+    ConsumerIndex(u16)
+}

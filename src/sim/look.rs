@@ -1,19 +1,25 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::kafka::metric_name::{
+    ConsumerMetric, ProducerMetric, ProducerNodeMetric, ProducerTopicMetric,
+};
 use crate::kafka::settings::TopicSettings;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
 use crate::sim::history::LogBatch;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
+    TopicPartition,
+};
 use crate::sim::key_places::KeyHistory;
 use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
-use crate::sim::view::{BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView};
+use crate::sim::view::{
+    BrokerView, ConsumerView, GroupView, KeyCount, PartitionView, ProducerTotals, ProducerView,
+};
 use crate::sim::workload::KeyTally;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 impl Simulation {
     /// A producer.
@@ -24,6 +30,22 @@ impl Simulation {
     /// A producer's counts, which are cheaper than all of it.
     pub fn producer_totals(&self, producer: ProducerIndex) -> ProducerTotals {
         self.producers[producer.index()].totals(self.now)
+    }
+
+    /// A consumer.
+    pub fn consumer(&self, consumer: ConsumerIndex) -> ConsumerView {
+        self.consumers[consumer.index()].view(self.now)
+    }
+
+    /// A metric of a consumer's client as it would report it now.
+    pub fn consumer_metric(&self, consumer: ConsumerIndex, metric: ConsumerMetric) -> Option<f64> {
+        self.consumers[consumer.index()].metric(metric, self.now)
+    }
+
+    /// A consumer group.
+    pub fn group(&self, index: GroupIndex) -> GroupView {
+        self.cluster
+            .group_view(&self.config, index, &self.consumers)
     }
 
     /// A broker.

@@ -1,8 +1,7 @@
 //! Cluster metadata as the controller publishes it: versioned images, shared and never changed.
 
-use std::sync::Arc;
-
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use std::sync::Arc;
 
 /// What one metadata version says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +38,11 @@ impl Image {
     /// A topic.
     pub fn topic(&self, index: TopicIndex) -> &TopicImage {
         &self.topics[index.index()]
+    }
+
+    /// All partitions of a topic that this version knows, in order of their numbers.
+    pub fn partitions_of(&self, topic: TopicIndex) -> impl Iterator<Item = PartitionIndex> {
+        self.topic(topic).partitions.iter().copied()
     }
 
     /// A partition that this image, or an earlier one, has.

@@ -1,4 +1,5 @@
-//! The engine: a deterministic discrete-event simulation of producers, brokers and the controller.
+//! The engine: a deterministic discrete-event simulation of producers, brokers, the controller and
+//! consumers.
 //!
 //! Invariants: nothing here knows a file, a thread, an environment, a wall clock, tokio, ratatui
 //! or serde; `now` is an argument; all randomness comes from named streams of one seed; no order
@@ -20,6 +21,7 @@ mod cluster;
 pub mod command;
 mod compaction;
 pub mod config;
+mod consumer;
 mod context;
 mod dispatch;
 mod event;
@@ -29,6 +31,7 @@ mod growth_stories;
 mod history;
 pub mod ids;
 pub mod key_places;
+mod log_sums;
 mod look;
 mod metadata;
 mod network;

@@ -14,7 +14,7 @@ use crate::sim::command::LinkFault;
 use crate::sim::config::{Config, LATENCY_MIN, LinkConfig, Peer};
 use crate::sim::event::Message;
 use crate::sim::fact::LinkState;
-use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ConsumerIndex, ProducerIndex};
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
 
@@ -45,6 +45,9 @@ pub struct Network {
     directions: Vec<Direction>,
     brokers: usize,
     producers: usize,
+    /// The first link of a consumer: they come last, so that the streams of all others keep their
+    /// numbers.
+    first_consumer: usize,
     /// By producer: when what is on its way to it arrives.
     inbound: Vec<Vec<SimTime>>,
 }
@@ -87,9 +90,9 @@ const LANES: usize = 2;
 /// One connection's place on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// A client's to a broker from metadata; a replica fetcher's.
+    /// A client's to a broker from metadata; a replica fetcher's; a consumer's for records.
     Regular = 0,
-    /// A client's to a bootstrap address.
+    /// A producer's to a bootstrap address; a consumer's to its group's coordinator.
     Bootstrap = 1,
 }
 
@@ -111,6 +114,7 @@ impl Network {
             directions: Vec::new(),
             brokers,
             producers,
+            first_consumer: 0,
             inbound: vec![Vec::new(); producers],
         };
         for producer in 0..producers {
@@ -136,6 +140,13 @@ impl Network {
                 config,
                 (Peer::Controller, Peer::Broker(BrokerIndex(broker as u16))),
             );
+        }
+        network.first_consumer = network.links.len();
+        for consumer in &config.consumers {
+            for broker in 0..brokers {
+                let member = Peer::Member(consumer.group, consumer.number);
+                network.add(config, (member, Peer::Broker(BrokerIndex(broker as u16))));
+            }
         }
         network
     }
@@ -181,6 +192,12 @@ impl Network {
     pub fn controller(&self, broker: BrokerIndex) -> LinkIndex {
         let base = self.producers * self.brokers + self.brokers * self.brokers;
         LinkIndex((base + broker.index()) as u32)
+    }
+
+    /// The link between a consumer and a broker.
+    pub fn consumer(&self, consumer: ConsumerIndex, broker: BrokerIndex) -> LinkIndex {
+        let first = self.first_consumer + consumer.index() * self.brokers;
+        LinkIndex((first + broker.index()) as u32)
     }
 
     /// A message will reach this producer at `at`.
@@ -270,7 +287,14 @@ impl Network {
             }
             // Only the news that nobody is there passes.
             Passing::Refusing => {
-                matches!(message, Message::Refused(_) | Message::Reset(_)).then_some(message)
+                let passes = matches!(
+                    message,
+                    Message::Refused(_)
+                        | Message::Reset(_)
+                        | Message::Refusal(_)
+                        | Message::WireReset(_)
+                );
+                passes.then_some(message)
             }
         }
     }
@@ -384,7 +408,13 @@ fn resent(due: SimTime, healed: SimTime) -> SimTime {
 }
 
 fn joins(a: Peer, b: Peer, ends: (Peer, Peer)) -> bool {
-    let is = |peer: Peer, end: Peer| peer == Peer::Any || peer == end;
+    let is = |peer: Peer, end: Peer| {
+        let is_of_group = matches!(
+            (peer, end),
+            (Peer::Group(group), Peer::Member(of, _)) if group == of
+        );
+        peer == Peer::Any || peer == end || is_of_group
+    };
     (is(a, ends.0) && is(b, ends.1)) || (is(a, ends.1) && is(b, ends.0))
 }
 

@@ -7,6 +7,7 @@ use crate::kafka::error::ErrorCode;
 use crate::kafka::settings::TopicSettings;
 use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
+use crate::sim::consumer::CallId;
 use crate::sim::history::{Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::request::{Part, RequestId};
@@ -38,6 +39,8 @@ pub struct Partition {
     pub isr: Vec<BrokerIndex>,
     /// acks=all requests that wait for the high watermark.
     pub purgatory: Vec<Waiting>,
+    /// Fetches of consumers that wait for the high watermark to move.
+    pub readers: Vec<CallId>,
     /// Errors that commands want answered next.
     pub injected: Vec<ErrorCode>,
     producers: Vec<Option<ProducerState>>,
@@ -127,6 +130,7 @@ impl Partition {
             serving: replicas.first().map(|&leader| (leader, 0)),
             isr: replicas.to_vec(),
             purgatory: Vec::new(),
+            readers: Vec::new(),
             injected: Vec::new(),
             producers: Vec::new(),
         }

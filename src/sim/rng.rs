@@ -33,6 +33,8 @@ pub enum Purpose {
     LinkBack = 9,
     /// On which brokers new partitions are placed.
     Placement = 40,
+    /// Jitter of a consumer's backoffs, and which broker it asks.
+    Consumer = 41,
 }
 
 /// One stream of draws.

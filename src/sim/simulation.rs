@@ -9,10 +9,11 @@ use std::sync::Arc;
 use crate::sim::cluster::Cluster;
 use crate::sim::command::Command;
 use crate::sim::config::Config;
+use crate::sim::consumer::{Calls, Consumer};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::Fact;
-use crate::sim::ids::ProducerIndex;
+use crate::sim::ids::{ConsumerIndex, ProducerIndex};
 use crate::sim::key_places::KeyPlaces;
 use crate::sim::network::Network;
 use crate::sim::output::{Outbox, Output};
@@ -32,9 +33,11 @@ pub struct Simulation {
     pub(super) config: Arc<Config>,
     pub(super) now: SimTime,
     pub(super) producers: Vec<Producer>,
+    pub(super) consumers: Vec<Consumer>,
     pub(super) cluster: Cluster,
     pub(super) network: Network,
     pub(super) requests: Requests,
+    pub(super) calls: Calls,
     pub(super) queue: EventQueue<Event>,
     pub(super) outbox: Outbox,
     pub(super) key_tallies: KeyTallies,
@@ -89,12 +92,17 @@ impl Simulation {
             .zip(keys)
             .map(|(place, keys)| Producer::new(&config, &network, ProducerIndex(place), keys))
             .collect();
+        let consumers = (0..config.consumers.len() as u16)
+            .map(|place| Consumer::new(&config, ConsumerIndex(place)))
+            .collect();
         let mut simulation = Self {
             now: SimTime::ZERO,
             producers,
+            consumers,
             cluster,
             network,
             requests: Requests::default(),
+            calls: Calls::default(),
             queue,
             outbox: Outbox::new(ranks),
             key_tallies,
@@ -114,6 +122,10 @@ impl Simulation {
         let (mut ctx, _, producers) = simulation.split(SimTime::ZERO);
         for producer in producers {
             producer.schedule(&mut ctx);
+        }
+        let (mut ctx, consumers) = simulation.split_consumers(SimTime::ZERO);
+        for consumer in consumers {
+            consumer.schedule(&mut ctx);
         }
         simulation
     }
@@ -209,11 +221,26 @@ impl Simulation {
 
     /// Borrows the world around the actors, and the actors.
     pub(super) fn split(&mut self, now: SimTime) -> (Context<'_>, &mut Cluster, &mut [Producer]) {
+        let (context, cluster, producers, _) = self.split_all(now);
+        (context, cluster, producers)
+    }
+
+    /// Borrows the world around the consumers, and the consumers.
+    pub(super) fn split_consumers(&mut self, now: SimTime) -> (Context<'_>, &mut [Consumer]) {
+        let (context, _, _, consumers) = self.split_all(now);
+        (context, consumers)
+    }
+
+    fn split_all(
+        &mut self,
+        now: SimTime,
+    ) -> (Context<'_>, &mut Cluster, &mut [Producer], &mut [Consumer]) {
         let context = Context {
             now,
             config: &self.config,
             network: &mut self.network,
             requests: &mut self.requests,
+            calls: &mut self.calls,
             queue: &mut self.queue,
             outbox: &mut self.outbox,
             key_tallies: &mut self.key_tallies,
@@ -221,6 +248,7 @@ impl Simulation {
             records: &mut self.records,
             key_places: &mut self.key_places,
         };
-        (context, &mut self.cluster, &mut self.producers)
+        let (cluster, producers) = (&mut self.cluster, &mut self.producers);
+        (context, cluster, producers, &mut self.consumers)
     }
 }

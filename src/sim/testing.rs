@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::kafka::config::java;
+use crate::kafka::config::{consumer as consumer_config, java};
 use crate::kafka::settings::BrokerSettings;
 use crate::kafka::settings::TopicSettings;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::config::{
-    Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ExistingTopic, HistoryDetail,
-    KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused, Pacing, ProducerConfig,
-    Rate, RateStep, TopicConfig, ValueConfig,
+    Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ConsumerConfig, ExistingTopic,
+    GroupConfig, HistoryDetail, KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused,
+    Pacing, ProducerConfig, Rate, RateStep, TopicConfig, ValueConfig,
 };
 use crate::sim::fact::{Fact, Stamped};
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
 use crate::sim::output::Output;
 use crate::sim::simulation::Simulation;
 use crate::sim::time::{SimSpan, SimTime};
@@ -47,6 +47,8 @@ pub fn world() -> Config {
         },
         topics: vec![topic("events", 12, 1)],
         producers: vec![producer("trips", &[])],
+        groups: Vec::new(),
+        consumers: Vec::new(),
         timeline: Vec::new(),
     }
 }
@@ -91,6 +93,31 @@ pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) ->
         rack: None,
         trace: Vec::new(),
     }
+}
+
+/// The same world with a group of so many members that read its topic.
+pub fn with_group(mut config: Config, members: u16, given: &[(&str, &str)]) -> Config {
+    let pairs: Vec<_> = given
+        .iter()
+        .map(|(k, v)| (k.to_string(), v.to_string()))
+        .collect();
+    let (settings, _) =
+        consumer_config::validate(KafkaVersion::DEFAULT, &pairs).expect("a valid client");
+    let group = GroupIndex(config.groups.len() as u16);
+    let name = format!("group-{}", group.0);
+    config.groups.push(GroupConfig { name: name.clone() });
+    for number in 1..=members {
+        config.consumers.push(ConsumerConfig {
+            group,
+            number,
+            name: format!("{name}-{number}"),
+            settings: settings.clone(),
+            topics: vec![TopicIndex(0)],
+            micro_records_per_second: None,
+            start: SimTime::ZERO,
+        });
+    }
+    config
 }
 
 /// A closed loop of 1,024-byte values under evenly spread keys.

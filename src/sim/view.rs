@@ -3,8 +3,12 @@
 //! Looking never changes anything: every method of [`View`] takes `&self` and computes what a real
 //! client or broker would show at this moment.
 
+use crate::kafka::settings::Assignor;
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{
+    BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
+    TopicPartition,
+};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// A producer's application and client.
@@ -224,4 +228,167 @@ pub struct KeyCount {
     pub partition: Option<u32>,
     /// Records so far.
     pub records: u64,
+}
+
+/// A consumer's application and client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConsumerView {
+    /// Which.
+    pub index: ConsumerIndex,
+    /// Whose member.
+    pub group: GroupIndex,
+    /// Whether its process and client run.
+    pub state: ProcessState,
+    /// How far it is in its group.
+    pub stage: MemberStage,
+    /// The generation that it is in; -1 outside the group.
+    pub generation: i32,
+    /// What its application does.
+    pub application: LoopState,
+    /// When it last called `poll()`.
+    pub last_poll: SimTime,
+    /// Partitions that it reads, in order.
+    pub assigned: Vec<AssignedView>,
+    /// Records that are fetched and not yet returned by `poll()`.
+    pub buffered_records: u64,
+    /// Records per second that its application can process; `None` takes no time.
+    pub rate: Option<f64>,
+    /// Counts since the start of the run.
+    pub totals: ConsumerTotals,
+}
+
+/// One partition of a consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AssignedView {
+    /// Which.
+    pub partition: PartitionIndex,
+    /// The next offset that `poll()` returns, once known.
+    pub position: Option<u64>,
+}
+
+/// What a consumer's application does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopState {
+    /// It is inside `poll()`.
+    Polling,
+    /// It processes what `poll()` returned.
+    Processing {
+        /// Until then.
+        until: SimTime,
+    },
+}
+
+/// How far a consumer is in its group, by `AbstractCoordinator.MemberState`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberStage {
+    /// Not a member.
+    Unjoined,
+    /// Commits before it joins again.
+    Preparing,
+    /// `JoinGroup` under way.
+    Joining,
+    /// `SyncGroup` under way.
+    Syncing,
+    /// A member with its partitions, or without any.
+    Stable,
+}
+
+/// Counts of one consumer since the start of the run, over all its processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConsumerTotals {
+    /// Records that `poll()` returned.
+    pub records: u64,
+    /// Bytes in them, on disk.
+    pub bytes: u64,
+    /// Calls of `poll()` that returned records.
+    pub polls: u64,
+    /// Fetch requests answered.
+    pub fetches: u64,
+}
+
+/// A group's state at its coordinator, by `ClassicGroupState`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupState {
+    /// No members.
+    Empty,
+    /// Members have to join.
+    PreparingRebalance,
+    /// The leader decides.
+    CompletingRebalance,
+    /// Everybody knows what to read.
+    Stable,
+}
+
+impl GroupState {
+    /// As Kafka's tools write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "Empty",
+            Self::PreparingRebalance => "PreparingRebalance",
+            Self::CompletingRebalance => "CompletingRebalance",
+            Self::Stable => "Stable",
+        }
+    }
+}
+
+/// A consumer group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupView {
+    /// Which.
+    pub index: GroupIndex,
+    /// Its state.
+    pub state: GroupState,
+    /// Its generation.
+    pub generation: i32,
+    /// The broker that coordinates it.
+    pub coordinator: Option<BrokerIndex>,
+    /// Who decides what is read by whom.
+    pub assignor: Option<Assignor>,
+    /// Members at the coordinator.
+    pub members: u32,
+    /// Members that read nothing.
+    pub idle: u32,
+    /// Its partitions, in order of topics and numbers: those of topics that it subscribes to and
+    /// those that it has committed.
+    pub partitions: Vec<GroupPartitionView>,
+}
+
+/// How far a group is in one partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupPartitionView {
+    /// Which.
+    pub partition: PartitionIndex,
+    /// Who reads it.
+    pub owner: Option<ConsumerIndex>,
+    /// The group's committed offset.
+    pub committed: Option<u64>,
+    /// The next offset that its owner's `poll()` returns.
+    pub position: Option<u64>,
+    /// First offset that consumers may not read yet.
+    pub high_watermark: u64,
+}
+
+impl GroupPartitionView {
+    /// Records behind: the high watermark minus the committed offset, or minus the position where
+    /// nothing is committed; nothing where there is neither.
+    pub fn lag(&self) -> Option<u64> {
+        let offset = self.committed.or(self.position)?;
+        Some(self.high_watermark.saturating_sub(offset))
+    }
+
+    /// Records that are written and not yet given to an application.
+    pub fn unread(&self) -> Option<u64> {
+        Some(self.high_watermark.saturating_sub(self.position?))
+    }
+}
+
+impl GroupView {
+    /// Records behind, over all partitions of which that is known; nothing where it is known of
+    /// none.
+    pub fn lag(&self) -> Option<u64> {
+        self.partitions
+            .iter()
+            .filter_map(GroupPartitionView::lag)
+            .reduce(|sum, lag| sum + lag)
+    }
 }

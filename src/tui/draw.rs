@@ -128,7 +128,7 @@ fn name(scene: &Scene<'_>, pane: Pane, extent: Extent) -> Line<'static> {
     };
     let mut spans = vec![
         Span::styled(format!("{} ", pane.digit()), styles.text.accent),
-        Span::styled(pane.name(), style),
+        Span::styled(scene.pane_name(pane), style),
     ];
     if scene.model.is_focused(pane) && extent.scroll_max() > 0 {
         spans.push(Span::styled(scrolled(scene, pane, extent), styles.text.dim));
@@ -249,8 +249,13 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
         Layer::Help(first) => Some(("Keys".to_owned(), help::lines(theme), *first)),
         Layer::Card(first) => {
             let pane = scene.model.focus;
-            let title = format!("Fidelity of: {}", pane.name());
-            Some((title, card::lines(theme, pane, width), *first))
+            let title = format!("Fidelity of: {}", scene.pane_name(pane));
+            let lines = if scene.shows_consumers(pane) {
+                card::of_consumers(theme, width)
+            } else {
+                card::lines(theme, pane, width)
+            };
+            Some((title, lines, *first))
         }
         Layer::Text(words, first) => {
             let style = theme.styles.text.plain;

@@ -37,6 +37,8 @@ pub struct Wants {
     pub partitions: u16,
     /// Brokers and producers together.
     pub machines: u16,
+    /// Consumer groups and their members together.
+    pub consumers: u16,
     /// Expectations.
     pub expectations: u16,
 }
@@ -67,6 +69,11 @@ pub struct Dashboard {
 pub const LATENCY_LINES: u16 = 8;
 /// Lines of the ledger with one item on each.
 pub const LEDGER_LINES: u16 = 11;
+
+/// Lines that consumer groups and members take from the partitions at most.
+const CONSUMER_LINES_MAX: u16 = 6;
+/// The same on a small screen.
+const CONSUMER_LINES_COMPACT_MAX: u16 = 4;
 
 /// Panes that share one place on a small screen.
 const SHARED: &[Pane] = &[
@@ -104,7 +111,7 @@ pub fn dashboard(area: Rect, wants: Wants) -> Dashboard {
     } else if area.width >= WIDTH_FULL && area.height >= HEIGHT_FULL {
         full(body, wants)
     } else {
-        compact(body)
+        compact(body, wants)
     };
     Dashboard {
         header,
@@ -115,12 +122,13 @@ pub fn dashboard(area: Rect, wants: Wants) -> Dashboard {
 }
 
 /// Two columns and one shared place.
-fn compact(body: Rect) -> Vec<Slot> {
+fn compact(body: Rect, wants: Wants) -> Vec<Slot> {
     let [left, right] = columns(body, 52);
     let upper = share(body.height, 48);
     let [fill, load] = rows(left, upper);
     let [wait, rest] = rows(right, upper);
-    let [markers, shared] = rows(rest, 4);
+    let markers = outlined(wants.consumers.clamp(2, CONSUMER_LINES_COMPACT_MAX));
+    let [markers, shared] = rows(rest, markers);
     vec![
         one(fill, &[Pane::Fill]),
         one(wait, &[Pane::Wait]),
@@ -148,7 +156,8 @@ fn full(body: Rect, wants: Wants) -> Vec<Slot> {
     let spare = (main.height + 2).saturating_sub(load_lines(wants).saturating_add(5));
     let upper = spare.clamp(12, share(main.height, 46).max(12));
     let [fill, below] = rows(left, upper);
-    let load = load_lines(wants).min(below.height.saturating_sub(4));
+    let consumers = outlined(wants.consumers.clamp(2, CONSUMER_LINES_MAX));
+    let load = load_lines(wants).min(below.height.saturating_sub(consumers));
     let [load, markers] = rows(below, load);
     let [wait, rest] = rows(right, upper);
     let machines = outlined(wants.machines.saturating_add(1)).min(share(rest.height, 40));
@@ -271,6 +280,7 @@ mod tests {
     const WANTS: Wants = Wants {
         partitions: 12,
         machines: 4,
+        consumers: 0,
         expectations: 9,
     };
 
@@ -278,10 +288,11 @@ mod tests {
         #[test]
         fn every_place_lies_inside_and_no_two_insides_overlap(
             width in 0_u16..420, height in 0_u16..130, x in 0_u16..5, y in 0_u16..5,
-            partitions in 0_u16.., machines in 0_u16.., expectations in 0_u16..,
+            partitions in 0_u16.., machines in 0_u16.., consumers in 0_u16..,
+            expectations in 0_u16..,
         ) {
             let area = Rect::new(x, y, width, height);
-            let dashboard = dashboard(area, Wants { partitions, machines, expectations });
+            let dashboard = dashboard(area, Wants { partitions, machines, consumers, expectations });
             for slot in &dashboard.slots {
                 prop_assert_eq!(slot.outline.intersection(dashboard.body), slot.outline);
             }

@@ -10,6 +10,7 @@ use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProducerView;
 use crate::tui::layout::Wants;
 use crate::tui::model::{Detail, Model};
+use crate::tui::pane::Pane;
 use crate::tui::theme::Theme;
 use crate::tui::widget::chart::Sample;
 use crate::tui::widget::raster::DOTS_X;
@@ -73,8 +74,24 @@ impl<'a> Scene<'a> {
         Wants {
             partitions: cells(self.session.simulation().partition_count()),
             machines: cells(config.brokers.len().saturating_add(config.producers.len())),
+            consumers: cells(config.groups.len().saturating_add(config.consumers.len())),
             expectations: cells(self.session.insight().judgements().len()),
         }
+    }
+
+    /// What a pane is called in this run: while no producer is transactional, the place of
+    /// transaction markers shows consumer groups, if there are any.
+    pub fn pane_name(&self, pane: Pane) -> &'static str {
+        if self.shows_consumers(pane) {
+            "Consumers"
+        } else {
+            pane.name()
+        }
+    }
+
+    /// Whether consumer groups stand in this pane's place.
+    pub fn shows_consumers(&self, pane: Pane) -> bool {
+        pane == Pane::Markers && !self.config().groups.is_empty()
     }
 
     /// Looks.

@@ -85,7 +85,10 @@ impl Trace {
                     first_ordinal,
                     records,
                 }),
-                Flow::Abandoned { .. } | Flow::Refused { .. } | Flow::Truncated { .. } => {}
+                Flow::Abandoned { .. }
+                | Flow::Refused { .. }
+                | Flow::Truncated { .. }
+                | Flow::Consumed(_) => {}
             }
         }
     }

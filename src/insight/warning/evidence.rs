@@ -6,9 +6,11 @@ use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::Simulation;
 use crate::sim::fact::{BlockedOn, Fact, Flow};
-use crate::sim::ids::ProducerIndex;
+use crate::sim::ids::{GroupIndex, ProducerIndex};
 use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
-use crate::sim::view::{ProducerView, ThreadState};
+use crate::sim::view::{GroupView, ProducerView, ThreadState};
+
+use super::group_evidence::GroupEvidence;
 
 /// Seconds that are remembered.
 pub(super) const SECONDS: usize = 10;
@@ -17,6 +19,7 @@ pub(super) const SECONDS: usize = 10;
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
     producers: Vec<ProducerEvidence>,
+    groups: Vec<GroupEvidence>,
     second: Option<u64>,
 }
 
@@ -52,12 +55,25 @@ impl Evidence {
     pub(crate) fn new(producers: usize) -> Self {
         Self {
             producers: vec![ProducerEvidence::default(); producers],
+            groups: Vec::new(),
             second: None,
         }
     }
 
     pub(super) fn of(&self, producer: ProducerIndex) -> Option<&ProducerEvidence> {
         self.producers.get(producer.index())
+    }
+
+    pub(super) fn of_group(&self, group: GroupIndex) -> Option<&GroupEvidence> {
+        self.groups.get(group.index())
+    }
+
+    /// Looks at the consumer groups at one checkup.
+    pub(crate) fn note_groups(&mut self, views: &[GroupView]) {
+        self.groups.resize(views.len(), GroupEvidence::default());
+        for (group, view) in self.groups.iter_mut().zip(views) {
+            group.note(view);
+        }
     }
 
     pub(super) fn observe_fact(&mut self, fact: &Fact) {

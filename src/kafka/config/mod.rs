@@ -9,6 +9,7 @@
 
 pub mod broker;
 mod class_names;
+pub mod consumer;
 mod definition;
 mod grammar;
 pub mod java;

@@ -6,6 +6,7 @@
 //! unless a name says otherwise. Nothing implements `Default`: defaults depend on the version.
 
 mod broker;
+mod consumer;
 mod producer;
 mod topic;
 
@@ -13,6 +14,7 @@ pub use broker::{
     BrokerSettings, ControllerSettings, GroupSettings, ReplicationSettings, RequestSettings,
     TransactionSettings,
 };
+pub use consumer::{Assignor, ConsumerSettings, FetchSettings, OffsetReset, TopicCreation};
 pub use producer::{
     Acks, Compression, CompressionType, JavaProducerSettings, MetadataSettings, MetricsSettings,
     PartitionerClass, PartitionerSettings, RecoveryStrategy,

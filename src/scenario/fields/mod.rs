@@ -3,12 +3,14 @@
 //! The reader, the hints, `kdrill schema` and the reference text all come from here, so that they
 //! cannot disagree. Invariant: a default is written as a scenario would write it, and is valid.
 
+mod consumer;
 mod expect;
 mod keys;
 mod load;
 mod producer;
 mod scenario;
 
+pub(crate) use consumer::CONSUMER;
 pub(crate) use expect::EXPECT;
 pub(crate) use keys::{KEY, VALUE, WEIGHTED_KEY_TABLE};
 pub(crate) use load::LOAD;

@@ -1,8 +1,8 @@
 //! The run, the cluster, its links and topics, the timeline.
 
 use super::{
-    BYTE_RATE, DURATION, EXPECT, Field, Kind, Merge, PRODUCER, SHARE, TableSpec, default, later,
-    optional, required,
+    BYTE_RATE, CONSUMER, DURATION, EXPECT, Field, Kind, Merge, PRODUCER, SHARE, TableSpec, default,
+    later, optional, required,
 };
 use crate::sim::config::{BROKERS_MAX, PARTITIONS_MAX};
 
@@ -39,6 +39,11 @@ pub(crate) static ROOT: TableSpec = TableSpec {
             "one producer",
         ),
         optional(
+            "consumer",
+            Kind::Tables(&CONSUMER, Merge::By("name")),
+            "members of a consumer group",
+        ),
+        optional(
             "timeline",
             Kind::Tables(&TIMELINE, Merge::Replace),
             "what happens when",
@@ -48,7 +53,6 @@ pub(crate) static ROOT: TableSpec = TableSpec {
             Kind::Tables(&EXPECT, Merge::Replace),
             "what must hold",
         ),
-        later("consumer"),
         later("alert"),
         later("step"),
     ],
@@ -58,7 +62,7 @@ const EXTENDS: Field = optional(
     "extends",
     Kind::Path,
     "another scenario, by path or by name, that this one changes: tables merge by key; \
-     producers and topics by name, brokers by id, links by pair; load, script, timeline and \
+     producers, topics and consumers by name, brokers by id, links by pair; load, script, timeline and \
      expect replace the other's",
 );
 

@@ -9,7 +9,7 @@ use crate::scenario::read::Fields;
 use crate::scenario::shape::written;
 use crate::scenario::tree::Table;
 use crate::sim::config::{BROKERS_MAX, BrokerConfig, LATENCY_MIN, LinkConfig, LinkOverride, Peer};
-use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex};
 use crate::sim::time::SimSpan;
 
 use super::settings::Settings;
@@ -209,6 +209,12 @@ fn peers(world: &mut World<'_>, fields: Fields<'_>, name: &str) -> Vec<Peer> {
         (_, Some(at)) => return vec![Peer::Broker(BrokerIndex(at as u16))],
         _ => {}
     }
+    if let Some(at) = world.groups.iter().position(|(group, _)| group == name) {
+        return vec![Peer::Group(GroupIndex(at as u16))];
+    }
+    if let Some(member) = member(world, name) {
+        return vec![member];
+    }
     let mut found = producers(&|known| known == name);
     if found.is_empty() {
         found = producers(&numbered);
@@ -220,12 +226,14 @@ fn peers(world: &mut World<'_>, fields: Fields<'_>, name: &str) -> Vec<Peer> {
             .map(|broker| broker.id.to_string())
             .collect();
         let producers = world.producers.iter().map(String::as_str);
-        let known: Vec<&str> = producers.chain(ids.iter().map(String::as_str)).collect();
+        let groups = world.groups.iter().map(|(group, _)| group.as_str());
+        let ids = ids.iter().map(String::as_str);
+        let known: Vec<&str> = producers.chain(groups).chain(ids).collect();
         let near = nearest(name, known.iter().copied()).filter(|near| near.len() > 1);
         let problem = Problem::new(format!("a link cannot end at `{name}`"))
             .at(
                 fields.place_of("between"),
-                "no producer, no broker, not \"controller\" or \"*\"",
+                "no producer, no consumer group, no broker, not \"controller\" or \"*\"",
             )
             .maybe(near);
         let few = known.len() <= 12;
@@ -233,4 +241,14 @@ fn peers(world: &mut World<'_>, fields: Fields<'_>, name: &str) -> Vec<Peer> {
         world.problem(if few { problem.hint(hint) } else { problem });
     }
     found
+}
+
+/// One member of a consumer group: `timelines/2`.
+fn member(world: &World<'_>, name: &str) -> Option<Peer> {
+    let (group, number) = name.rsplit_once('/')?;
+    let at = world.groups.iter().position(|(known, _)| known == group)?;
+    let number = number.parse::<u16>().ok()?;
+    (1..=world.groups[at].1)
+        .contains(&number)
+        .then_some(Peer::Member(GroupIndex(at as u16), number))
 }

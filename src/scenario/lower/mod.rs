@@ -4,6 +4,7 @@
 //! What is wrong is said and stands in as something harmless, so that the rest is still checked.
 
 mod cluster;
+mod consumer;
 mod expect;
 mod keys;
 mod load;
@@ -50,6 +51,8 @@ struct World<'w> {
     brokers: Vec<BrokerConfig>,
     topics: Vec<TopicConfig>,
     producers: Vec<String>,
+    /// Consumer groups with the number of their members.
+    groups: Vec<(String, u16)>,
     /// Keys and sampled sizes that may still be used, of [`LOAD_ENTRIES_MAX`].
     entries_left: usize,
 }
@@ -71,12 +74,14 @@ pub(crate) fn lower(
         brokers: Vec::new(),
         topics: Vec::new(),
         producers: Vec::new(),
+        groups: Vec::new(),
         entries_left: LOAD_ENTRIES_MAX,
     };
     let sample = world.times(&scenario);
     world.broker_line(&scenario);
     cluster::brokers(&mut world, root);
     let plans = producer::plan(&mut world, root);
+    consumer::groups(&mut world, root);
     topic::topics(&mut world, root);
     let link = cluster::default_link(&mut world, root);
     let links = cluster::links(&mut world, root, link);
@@ -84,6 +89,7 @@ pub(crate) fn lower(
         .iter()
         .flat_map(|plan| producer::producers(&mut world, plan))
         .collect();
+    let (groups, consumers) = consumer::consumers(&mut world, root);
     topic::histories(&mut world, root, &producers);
     let mut config = Config {
         seed: overrides.seed.or(scenario.whole("seed")).unwrap_or(1),
@@ -96,6 +102,8 @@ pub(crate) fn lower(
         link,
         topics: world.topics.clone(),
         producers,
+        groups,
+        consumers,
         timeline: Vec::new(),
     };
     let names = Names::of(&config);
@@ -168,13 +176,22 @@ impl World<'_> {
 
     /// The topic with this name; a name that the cluster does not have becomes an unknown topic.
     fn topic(&mut self, name: &str, place: Place) -> TopicIndex {
+        self.topic_that(
+            name,
+            place,
+            "send() waits for its metadata, up to max.block.ms",
+        )
+    }
+
+    /// The same, where a topic that is missing means something else.
+    fn topic_that(&mut self, name: &str, place: Place, waits: &str) -> TopicIndex {
         if let Some(at) = self.topics.iter().position(|topic| topic.name == name) {
             return TopicIndex(at as u16);
         }
         let known = self.topics.iter().filter(|topic| topic.existing.is_some());
         let near = crate::command::text::nearest(name, known.map(|topic| topic.name.as_str()));
         let note = Problem::new(format!("the cluster has no topic `{name}`"))
-            .at(place, "send() waits for its metadata, up to max.block.ms")
+            .at(place, waits)
             .maybe(near);
         self.findings.note(note);
         self.topics.push(TopicConfig {

@@ -151,7 +151,7 @@ fn client(
 }
 
 /// `config-file`.
-fn import(world: &mut World<'_>, fields: &Fields<'_>, settings: &mut Settings) {
+pub(super) fn import(world: &mut World<'_>, fields: &Fields<'_>, settings: &mut Settings) {
     let Some(path) = fields.text("config-file") else {
         return;
     };

@@ -50,6 +50,30 @@ fn the_embedded_full_buffer_is_what_its_file_says() {
 }
 
 #[test]
+fn the_members_of_one_group_stand_together_and_are_numbered_through() {
+    let text = small_and(
+        "[[consumer]]\ngroup = \"a\"\ntopic = \"events\"\nmembers = 2\n\
+         [[consumer]]\ngroup = \"b\"\ntopic = [\"events\"]\nrate = 80\n\
+         [[consumer]]\ngroup = \"a\"\ntopic = \"events\"\nstart = \"1s\"\n",
+    );
+    let config = load_text(&text).unwrap().config;
+    let consumers: Vec<_> = config
+        .consumers
+        .iter()
+        .map(|consumer| (consumer.name.as_str(), consumer.group.0, consumer.number))
+        .collect();
+    assert_eq!(
+        consumers,
+        [("a-1", 0, 1), ("a-2", 0, 2), ("a-3", 0, 3), ("b-1", 1, 1)]
+    );
+    assert_eq!(config.consumers[2].start, SimTime::from_seconds(1));
+    assert_eq!(
+        config.consumers[3].micro_records_per_second,
+        Some(80_000_000)
+    );
+}
+
+#[test]
 fn every_embedded_scenario_loads_under_a_name_of_its_own() {
     let names = library::names();
     let entries = library::list();

@@ -146,12 +146,38 @@ fn times_outside_the_run_and_bad_commands() {
 }
 
 #[test]
+fn consumers_that_cannot_be() {
+    let consumer = |more: &str| {
+        small_and(&format!(
+            "\n[[consumer]]\ngroup = \"readers\"\ntopic = \"events\"\n{more}\n"
+        ))
+    };
+    golden(
+        "consumers_that_cannot_be",
+        &all(&[
+            consumer("config.auto.offset.reset = \"earlist\""),
+            consumer("config.session.timeout.ms = 3000"),
+            consumer("config.partition.assignment.strategy = \"RangeAssigner\""),
+            consumer("config.fetch.min.byte = 5"),
+            consumer("rate = 0"),
+            consumer("members = 2000"),
+            consumer("config.group.id = \"other\""),
+            small_and("\n[[consumer]]\ngroup = \"trips\"\ntopic = \"events\"\n"),
+            small_and("\n[[consumer]]\ngroup = \"7\"\ntopic = []\n"),
+            small_and("\n[[consumer]]\ngroup = \"g\"\ntopic = \"event\"\n"),
+            consumer("\n[[timeline]]\nat = \"1s\"\ndo = \"consumer crash readers/2\"\n"),
+            consumer("\n[[expect]]\nmetric = \"consumer.readers.kdrill-lagg\"\nabove = 1\n"),
+        ]),
+    );
+}
+
+#[test]
 fn what_is_not_yet_in_this_version_says_so() {
     golden(
         "what_is_not_yet_in_this_version_says_so",
         &all(&[
             small_and("transaction = { records = 5 }\nsource = { group = \"g\" }\n"),
-            small_and("\n[[consumer]]\ngroup = \"g\"\n"),
+            small_and("\n[[consumer]]\ngroup = \"g\"\ntopic = \"events\"\nisolation = \"x\"\n"),
             replaced(
                 "name = \"trips\"",
                 "name = \"trips\"\nclient = \"librdkafka\"",

@@ -11,7 +11,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kafka::settings::BrokerSettings;
+use crate::sim::cluster::consumers::WireEnd;
 use crate::sim::config::BrokerConfig;
+use crate::sim::consumer::CallId;
 use crate::sim::event::{Channel, Message};
 use crate::sim::fact::BrokerState;
 use crate::sim::ids::PartitionIndex;
@@ -30,6 +32,9 @@ pub struct Broker {
     /// Messages, and requests in hand, that a paused process will see when it goes on.
     pub(super) stalled: VecDeque<Message>,
     pub(super) stalled_handled: VecDeque<RequestId>,
+    pub(super) stalled_calls: Vec<CallId>,
+    /// Connections of consumers, two of each.
+    pub(super) wires: Vec<WireEnd>,
     /// The metadata that this broker has applied.
     pub(super) image: Arc<Image>,
     /// Partitions of which it holds a replica.
@@ -107,15 +112,21 @@ pub enum Socket {
 }
 
 impl Broker {
-    /// A broker that runs from the start, for `clients` clients.
-    pub fn new(config: &BrokerConfig, image: Arc<Image>, clients: usize) -> Self {
+    /// A broker that runs from the start, for so many producers and consumers.
+    pub fn new(
+        config: &BrokerConfig,
+        image: Arc<Image>,
+        (producers, consumers): (usize, usize),
+    ) -> Self {
         Self {
             settings: config.settings.clone(),
             process: Process::Up,
             incarnation: 1,
-            connections: vec![Connection::default(); clients * 2],
+            connections: vec![Connection::default(); producers * 2],
             stalled: VecDeque::new(),
             stalled_handled: VecDeque::new(),
+            stalled_calls: Vec::new(),
+            wires: vec![WireEnd::default(); consumers * 2],
             image,
             replica_of: Vec::new(),
             swallow: 0,

@@ -14,10 +14,9 @@ use crate::sim::cluster::broker::{Fencing, Process};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::{BrokerState, Fact};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicPartition};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::metadata::Image;
 use crate::sim::queue::Rank;
-use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Producer ids that a broker reserves at once (`ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE`).
@@ -228,9 +227,12 @@ impl Cluster {
     pub(super) fn on_alter_partition(
         &mut self,
         ctx: &mut Context<'_>,
-        index: PartitionIndex,
+        partition: TopicPartition,
         leader_epoch: u32,
     ) {
+        let Some(index) = self.find(partition) else {
+            return;
+        };
         let partition = &self.partitions[index.index()];
         let state = self.controller.image.partition(index);
         let Some((leader, _)) = partition.serving else {
@@ -262,9 +264,9 @@ impl Cluster {
     }
 
     /// Creates a topic that a client asked for, if brokers do so (`auto.create.topics.enable`).
-    pub(super) fn auto_create(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+    pub(super) fn auto_create(&mut self, ctx: &mut Context<'_>, topics: &[TopicIndex]) {
         let mut image: Option<Image> = None;
-        for &topic in &ctx.requests.get(id).topics {
+        for &topic in topics {
             let current = image.as_ref().unwrap_or(&self.controller.image);
             let laid_out = &self.topics[topic.index()];
             if current.topic(topic).partitions.is_empty() && !laid_out.is_empty() {

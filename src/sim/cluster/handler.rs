@@ -11,10 +11,12 @@ use crate::kafka::wire::{
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
 use crate::sim::cluster::key_watch::{lacks_key, remember_keys};
+use crate::sim::config::Config;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::{Appended, Flow};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::metadata::Image;
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
@@ -139,15 +141,26 @@ impl Cluster {
 
     fn answer_metadata(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let image = self.brokers[at.index()].image.clone();
+        let topics = ctx.requests.get(id).topics.clone();
+        let bytes = self.metadata_bytes(ctx.config, &image, &topics);
+        self.auto_create(ctx, &topics);
+        ctx.requests.get_mut(id).image = Some(image);
+        self.answer(ctx, at, id, bytes);
+    }
+
+    /// Bytes of an answer about these topics.
+    pub(super) fn metadata_bytes(
+        &self,
+        config: &Config,
+        image: &Image,
+        topics: &[TopicIndex],
+    ) -> u32 {
         let brokers = image.unfenced.iter().filter(|&&unfenced| unfenced).count() as u32;
-        let racks = ctx.config.brokers.iter().zip(&image.unfenced);
+        let racks = config.brokers.iter().zip(&image.unfenced);
         let racks = racks.filter(|(_, unfenced)| **unfenced);
         let rack_bytes = racks.map(|(broker, _)| broker.rack.as_ref().map_or(0, String::len));
         let rack_bytes = rack_bytes.sum::<usize>() as u32;
-        let topics: Vec<_> = ctx
-            .requests
-            .get(id)
-            .topics
+        let topics: Vec<_> = topics
             .iter()
             .map(|&topic| {
                 let known = &image.topic(topic).partitions;
@@ -156,16 +169,13 @@ impl Cluster {
                 });
                 let partitions = known.len() as u32;
                 TopicMetadataSize {
-                    name_bytes: ctx.config.topics[topic.index()].name.len() as u32,
+                    name_bytes: config.topics[topic.index()].name.len() as u32,
                     partitions,
                     replica_entries: partitions * replicas * 2,
                 }
             })
             .collect();
-        self.auto_create(ctx, id);
-        ctx.requests.get_mut(id).image = Some(image);
-        let bytes = metadata_response_bytes(brokers, &topics).saturating_add(rack_bytes);
-        self.answer(ctx, at, id, bytes);
+        metadata_response_bytes(brokers, &topics).saturating_add(rack_bytes)
     }
 
     fn handle_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
@@ -203,6 +213,20 @@ impl Cluster {
                 .push(deadline, Rank::broker(at), Event::PurgatoryExpired(id));
         }
         self.kick_followers(ctx, at, id);
+        if !ctx.config.consumers.is_empty() {
+            self.wake_readers_of(ctx, id);
+        }
+    }
+
+    /// What was appended may be readable at once.
+    fn wake_readers_of(&mut self, ctx: &mut Context<'_>, id: RequestId) {
+        if !ctx.requests.is_live(id) {
+            return;
+        }
+        for place in 0..ctx.requests.get(id).parts.len() {
+            let partition = ctx.requests.get(id).parts[place].partition;
+            self.wake_readers(ctx, partition);
+        }
     }
 
     /// One batch at its leader, by the checks of a produce request in their order.
@@ -267,6 +291,7 @@ impl Cluster {
 
     /// The high watermark of a partition moved, or its leader is gone: requests may be done.
     pub(super) fn check_purgatory(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
+        self.wake_readers(ctx, index);
         let partition = &mut self.partitions[index.index()];
         if partition.purgatory.is_empty() {
             return;

@@ -81,15 +81,23 @@ impl Cluster {
 
     fn end_process(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
         self.leave_all_purgatories(ctx, at);
+        self.drop_calls(ctx, at);
         let broker = &mut self.brokers[at.index()];
         broker.process = Process::Down;
         broker.incarnation += 1;
         broker.requests = 0;
         broker.disk.free_at = ctx.now;
         for message in std::mem::take(&mut broker.stalled) {
-            if let Message::Request(id) = message {
-                ctx.requests.release(id);
+            match message {
+                Message::Request(id) => ctx.requests.release(id),
+                Message::Call(id) => {
+                    ctx.calls.take(id);
+                }
+                _ => {}
             }
+        }
+        for id in std::mem::take(&mut broker.stalled_calls) {
+            ctx.calls.take(id);
         }
         for id in std::mem::take(&mut broker.stalled_handled) {
             ctx.requests.release(id);
@@ -252,10 +260,14 @@ impl Cluster {
         broker.process = Process::Up;
         let messages = std::mem::take(&mut broker.stalled);
         let handled = std::mem::take(&mut broker.stalled_handled);
+        let calls = std::mem::take(&mut broker.stalled_calls);
         let incarnation = broker.incarnation;
         self.say(ctx, at);
         for id in handled {
             self.on_request_handled(ctx, (at, incarnation), id);
+        }
+        for id in calls {
+            self.handle_call(ctx, id);
         }
         for message in messages {
             self.on_message(ctx, at, message);

@@ -1,12 +1,16 @@
-//! The cluster: brokers, their partitions and the controller.
+//! The cluster: brokers, their partitions, the controller and the group coordinators.
 //!
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
-//! `handler`, follower fetching in `replication`, processes that die and return in `life`,
-//! sessions and elections in `controller`, topics that get more partitions in `growth`.
+//! `handler`, that of consumers in `consumers`, follower fetching in `replication`, processes that
+//! die and return in `life`, sessions and elections in `controller`, consumer groups in
+//! `coordinator`, topics that get more partitions in `growth`.
 
 mod broker;
 mod cleaner;
+mod consumers;
 mod controller;
+mod coordinator;
+mod group;
 mod growth;
 mod handler;
 mod key_watch;
@@ -20,6 +24,8 @@ use std::sync::Arc;
 pub use broker::Broker;
 pub use controller::Controller;
 
+use crate::sim::cluster::group::Group;
+use crate::sim::consumer::Ask;
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex};
@@ -36,6 +42,7 @@ pub struct Cluster {
     topics: Vec<Arc<[PartitionIndex]>>,
     fetchers: Vec<FetcherState>,
     controller: Controller,
+    groups: Vec<Group>,
 }
 
 impl Cluster {
@@ -73,7 +80,10 @@ impl Cluster {
 
     /// A message reached a broker.
     pub fn on_message(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex, message: Message) {
-        if self.brokers[broker.index()].stalls(message) {
+        // Connections are taken by the kernel, whatever the process does.
+        let is_wish_to_connect = matches!(message, Message::Call(id)
+            if ctx.calls.get(id).is_some_and(|call| matches!(call.ask, Ask::Connect)));
+        if !is_wish_to_connect && self.brokers[broker.index()].stalls(message) {
             return;
         }
         match message {
@@ -82,7 +92,12 @@ impl Cluster {
             Message::Request(request) => self.on_request(ctx, broker, request),
             Message::Fetch(fetcher) => self.on_fetch(ctx, fetcher),
             Message::Fetched(fetcher) => self.on_fetched(ctx, fetcher),
+            Message::Call(id) => self.on_call(ctx, id),
+            Message::WireClosed(wire) => self.on_wire_closed(ctx, wire),
             Message::Accepted(_)
+            | Message::Answer(_)
+            | Message::Refusal(_)
+            | Message::WireReset(_)
             | Message::Refused(_)
             | Message::Reset(_)
             | Message::Response(_) => {}
@@ -140,7 +155,16 @@ impl Cluster {
             } => {
                 self.on_alter_partition(ctx, partition, leader_epoch);
             }
+            Event::CallHandled {
+                broker,
+                incarnation,
+                call,
+            } => self.on_call_handled(ctx, (broker, incarnation), call),
+            Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
+            Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
+            Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
             Event::Run { .. }
+            | Event::ConsumerTurn { .. }
             | Event::Deliver(_)
             | Event::ReplayFetch { .. }
             | Event::Command(_) => {}

@@ -274,7 +274,7 @@ impl Cluster {
         if ctx.network.is_open(link) {
             let arrives = ctx.now + ctx.network.latency(link);
             let event = Event::AlterPartition {
-                partition: index,
+                partition: index.name(),
                 leader_epoch,
             };
             ctx.queue.push(arrives, Rank::broker(at), event);

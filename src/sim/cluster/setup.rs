@@ -6,6 +6,7 @@ use crate::kafka::settings::TopicSettings;
 use crate::sim::cluster::broker::Broker;
 use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
+use crate::sim::cluster::group::Group;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
@@ -49,10 +50,11 @@ impl Cluster {
             unfenced: vec![true; config.brokers.len()],
             topics,
         });
+        let clients = (config.producers.len(), config.consumers.len());
         let mut brokers: Vec<_> = config
             .brokers
             .iter()
-            .map(|broker| Broker::new(broker, image.clone(), config.producers.len()))
+            .map(|broker| Broker::new(broker, image.clone(), clients))
             .collect();
         for &index in laid_out.iter().flat_map(|ids| ids.iter()) {
             for replica in &partitions[index.index()].replicas {
@@ -80,6 +82,7 @@ impl Cluster {
                 producer_ids: vec![0..0; count],
                 blocks_given: 0,
             },
+            groups: config.groups.iter().map(|_| Group::new()).collect(),
         }
     }
 }

@@ -78,15 +78,34 @@ const fn card(pane: Pane) -> Card {
             exact: "Every record of every producer is accounted for by (producer, partition, \
                 ordinal); sent = acknowledged + under way + failed + gone, always.",
             approximated: "Nothing.",
-            absent: "What consumers did with the records.",
+            absent: "What consumers did with the records: see their groups.",
         },
     }
 }
 
+/// What holds of consumer groups.
+const CONSUMERS: Card = Card {
+    exact: "Assignors, generations, heartbeats, session and poll() timeouts, commits, \
+        auto.offset.reset; lag is the high watermark minus the committed offset, or minus the \
+        position where nothing is committed.",
+    approximated: "Members are taken by their number, not by random ids; offsets live on the \
+        coordinator without a log of their own.",
+    absent: "Static members, the new group protocol (KIP-848), isolation levels, fetching from \
+        followers.",
+};
+
 /// A pane's card as lines of at most `width` cells.
 pub fn lines(theme: &Theme, pane: Pane, width: u16) -> Vec<Line<'static>> {
+    of_card(theme, &card(pane), width)
+}
+
+/// The card of consumer groups, likewise.
+pub fn of_consumers(theme: &Theme, width: u16) -> Vec<Line<'static>> {
+    of_card(theme, &CONSUMERS, width)
+}
+
+fn of_card(theme: &Theme, card: &Card, width: u16) -> Vec<Line<'static>> {
     let styles = theme.styles;
-    let card = card(pane);
     let mut lines = Vec::new();
     for (heading, style, words) in [
         ("exact", styles.tone.good, card.exact),

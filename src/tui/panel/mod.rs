@@ -2,6 +2,7 @@
 
 pub mod card;
 pub mod cluster;
+mod consumers;
 pub mod events;
 pub mod expectations;
 pub mod fill;
@@ -43,6 +44,7 @@ pub fn read<'a>(scene: &'a Scene<'a>, pane: Pane, area: Rect) -> Box<dyn Panel +
         Pane::Fill => Box::new(fill::Fill::read(scene, area)),
         Pane::Wait => Box::new(wait::Wait::read(scene, area)),
         Pane::Partitions => Box::new(partitions::Partitions::read(scene, area)),
+        Pane::Markers if scene.shows_consumers(pane) => Box::new(consumers::Consumers::read(scene)),
         Pane::Markers => Box::new(markers::Markers::read(scene)),
         Pane::Cluster => Box::new(cluster::Cluster::read(scene)),
         Pane::Warnings => Box::new(warnings::Warnings::read(scene, area)),

@@ -54,6 +54,8 @@ pub struct Row {
     pub end_offset: u64,
     /// First offset that consumers may not read yet.
     pub high_watermark: u64,
+    /// Records that the group furthest behind is behind, where a group reads it.
+    pub lag: Option<u64>,
     /// Records per second over the window of the charts, one figure a cell; empty where there is
     /// no room for it.
     pub history: Vec<Option<f64>>,
@@ -206,7 +208,7 @@ impl Partitions<'_> {
         }
     }
 
-    fn cells(&self, row: &Row, means: &Means, columns: usize) -> Vec<Span<'static>> {
+    fn cells(&self, row: &Row, means: &Means) -> Vec<Span<'static>> {
         let styles = self.theme.styles;
         let leader = match &row.leader {
             Some(id) => Span::styled(id.clone(), styles.text.plain),
@@ -229,22 +231,25 @@ impl Partitions<'_> {
             self.figure(number::bytes_f64, row.bytes, means.bytes),
             self.figure(number::bytes_f64, Some(queued), queued_mean),
         ];
-        if columns > 6 {
-            cells.push(Span::styled(
-                number::count(row.records_total),
-                styles.text.plain,
-            ));
-            cells.push(Span::styled(number::count(row.end_offset), styles.text.dim));
-            cells.push(Span::styled(
-                number::count(row.high_watermark),
-                styles.text.dim,
-            ));
-            cells.push(Span::styled(
-                row.queued_batches.to_string(),
-                styles.text.dim,
-            ));
-        }
+        let counted = |value, style| Span::styled(number::count(value), style);
+        cells.extend([
+            self.lag(row.lag),
+            counted(row.records_total, styles.text.plain),
+            counted(row.end_offset, styles.text.dim),
+            counted(row.high_watermark, styles.text.dim),
+            Span::styled(row.queued_batches.to_string(), styles.text.dim),
+        ]);
         cells
+    }
+
+    /// Records behind; nothing where nobody reads.
+    fn lag(&self, lag: Option<u64>) -> Span<'static> {
+        let styles = self.theme.styles;
+        match lag {
+            None => Span::styled(self.theme.glyphs.none, styles.text.dim),
+            Some(0) => Span::styled("0", styles.text.dim),
+            Some(lag) => Span::styled(number::short(lag as f64), styles.text.plain),
+        }
     }
 
     /// What the rows, the bars and the evenness do not cover.
@@ -284,26 +289,46 @@ impl Partitions<'_> {
     }
 }
 
-/// Columns that fit into a width.
-fn columns(width: u16, name: u16) -> Vec<Column> {
+/// Whether consumers read what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readers {
+    None,
+    Some,
+}
+
+/// Columns that fit into a width, each with the place of its cell.
+fn columns(width: u16, name: u16, readers: Readers) -> Vec<(usize, Column)> {
+    const BYTES: usize = 4;
+    const ISR: usize = 2;
+    const QUEUED: usize = 5;
     let mut columns = vec![
-        Column::words("partition", name),
-        Column::numbers("ldr", 4),
-        Column::numbers("ISR", 3),
-        Column::numbers("records/s", 9),
-        Column::numbers("bytes/s", 10),
-        Column::numbers("queued", 10),
+        (0, Column::words("partition", name)),
+        (1, Column::numbers("ldr", 4)),
+        (ISR, Column::numbers("ISR", 3)),
+        (3, Column::numbers("records/s", 9)),
+        (BYTES, Column::numbers("bytes/s", 10)),
+        (QUEUED, Column::numbers("queued", 10)),
     ];
+    if readers == Readers::Some {
+        columns.push((6, Column::numbers("lag", 7)));
+    }
     if width >= 110 {
         columns.extend([
-            Column::numbers("records", 13),
-            Column::numbers("end offset", 13),
-            Column::numbers("high watermark", 14),
-            Column::numbers("batches", 8),
+            (7, Column::numbers("records", 13)),
+            (8, Column::numbers("end offset", 13)),
+            (9, Column::numbers("high watermark", 14)),
+            (10, Column::numbers("batches", 8)),
         ]);
     }
-    if total_cells(&columns) > width {
-        columns.remove(4);
+    let dispensable: &[usize] = match readers {
+        Readers::None => &[BYTES],
+        Readers::Some => &[BYTES, ISR, QUEUED],
+    };
+    for dispensable in dispensable {
+        let all: Vec<Column> = columns.iter().map(|(_, column)| *column).collect();
+        if total_cells(&all) > width {
+            columns.retain(|(place, _)| place != dispensable);
+        }
     }
     columns
 }
@@ -338,20 +363,27 @@ impl Widget for &Partitions<'_> {
             .map(|row| text::width(&row.name))
             .max()
             .unwrap_or(0);
-        let columns = columns(area.width, longest.clamp(9, area.width / 3));
+        let readers = if self.rows.iter().any(|row| row.lag.is_some()) {
+            Readers::Some
+        } else {
+            Readers::None
+        };
+        // A terminal may be narrower than a partition's name.
+        let name = longest.max(9).min((area.width / 3).max(9));
+        let chosen = columns(area.width, name, readers);
+        let columns: Vec<Column> = chosen.iter().map(|(_, column)| *column).collect();
         let means = self.means();
         let visible = usize::from(self.visible(area.height));
         let first = usize::from(self.first.min(self.extent(area).scroll_max()));
         let shown = self.rows.iter().zip(&means).skip(first).take(visible);
-        let narrow = columns.len() == 5;
         let rows: Vec<Vec<Span<'_>>> = shown
             .clone()
             .map(|(row, means)| {
-                let mut cells = self.cells(row, means, columns.len());
-                if narrow {
-                    cells.remove(4);
-                }
-                cells
+                let cells = self.cells(row, means);
+                chosen
+                    .iter()
+                    .filter_map(|(place, _)| cells.get(*place).cloned())
+                    .collect()
             })
             .collect();
         let table = Table {

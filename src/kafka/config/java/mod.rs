@@ -17,6 +17,8 @@ mod rules;
 mod security;
 mod table;
 
+pub(super) use security::SECURITY;
+
 use super::super::settings::JavaProducerSettings;
 use super::super::version::KafkaVersion;
 use super::class_names;

@@ -27,7 +27,7 @@ const fn oauth(
 }
 
 /// The keys of security, in the client's order.
-pub(super) const SECURITY: &[ConfigKey] = &[
+pub(in super::super) const SECURITY: &[ConfigKey] = &[
     key(
         "security.protocol",
         String,

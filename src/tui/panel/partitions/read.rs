@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::{Evenness, HotKey, Partitions, Row, history_cells, topics};
 use crate::insight::metric::{Metric, PartitionFigure};
 use crate::insight::names;
+use crate::insight::reading::lags;
 use crate::insight::series::Bucket;
 use crate::sim::ids::{PartitionIndex, TopicIndex};
 use crate::tui::pane::Pane;
@@ -25,6 +26,10 @@ impl<'a> Partitions<'a> {
         let mut rows: Vec<Row> = partitions
             .map(|partition| read_row(scene, partition))
             .collect();
+        let lags = lags(scene.session.insight().groups());
+        for (row, partition) in rows.iter_mut().zip(simulation.partitions()) {
+            row.lag = lags.get(&partition).copied();
+        }
         let extent = list(rows.len(), area.height);
         let first = usize::from(scene.model.scroll_of(Pane::Partitions, extent));
         let cells = history_cells(area.width);
@@ -65,6 +70,7 @@ fn read_row(scene: &Scene<'_>, partition: PartitionIndex) -> Row {
         records_total: view.records_in,
         end_offset: view.log_end_offset,
         high_watermark: view.high_watermark,
+        lag: None,
         history: Vec::new(),
     }
 }

@@ -1,0 +1,104 @@
+//! Facts about consumers and their groups as whole sentences.
+
+use super::names;
+use super::sentence::count;
+use crate::sim::config::Config;
+use crate::sim::fact::{Fact, MemberLoss};
+
+/// What happened to a consumer or a group; nothing for other facts.
+pub(super) fn of_group(fact: &Fact, config: &Config) -> String {
+    let group = |index| names::group(config, index);
+    match *fact {
+        Fact::GroupRebalancing {
+            group: index,
+            members,
+        } => format!(
+            "group {} rebalances: {} to join",
+            group(index),
+            match members {
+                1 => "1 member has".to_owned(),
+                more => format!("{more} members have"),
+            },
+        ),
+        Fact::GroupStable {
+            group: index,
+            generation,
+            members,
+            idle,
+            assignor,
+        } => {
+            let idle = match idle {
+                0 => String::new(),
+                1 => ", 1 of them idle: there are no partitions left for it".to_owned(),
+                more => format!(", {more} of them idle: there are no partitions left for them"),
+            };
+            format!(
+                "group {} is stable in generation {generation}: {} by {}{idle}",
+                group(index),
+                count(u64::from(members), "member"),
+                assignor.name(),
+            )
+        }
+        Fact::GroupEmpty { group: index } => format!("group {} has no members", group(index)),
+        _ => of_consumer(fact, config),
+    }
+}
+
+fn of_consumer(fact: &Fact, config: &Config) -> String {
+    let name = |consumer| names::consumer(config, consumer);
+    match fact {
+        Fact::ConsumerStarted { consumer } => format!("consumer {} starts", name(*consumer)),
+        Fact::ConsumerExited { consumer } => format!("consumer {} ended", name(*consumer)),
+        Fact::ConsumerFailed {
+            consumer,
+            exception,
+        } => format!(
+            "consumer {}: poll() threw {}: {}",
+            name(*consumer),
+            exception.class.simple_name(),
+            exception.text,
+        ),
+        Fact::MemberLeft { consumer, why } => {
+            format!("consumer {} {}", name(*consumer), loss_words(*why))
+        }
+        Fact::PartitionsDiscovered {
+            consumer,
+            topic,
+            partitions,
+        } => format!(
+            "consumer {} learns that topic {} has {}",
+            name(*consumer),
+            names::topic(config, *topic),
+            count(u64::from(*partitions), "partition"),
+        ),
+        Fact::OffsetReset {
+            consumer,
+            partition,
+            offset,
+        } => format!(
+            "consumer {} has no committed offset for {} and begins at {offset} \
+             (auto.offset.reset)",
+            name(*consumer),
+            names::partition(config, *partition),
+        ),
+        Fact::CommitFailed { consumer, error } => format!(
+            "consumer {} could not commit ({}): records read since will be read again",
+            name(*consumer),
+            error.name(),
+        ),
+        _ => String::new(),
+    }
+}
+
+fn loss_words(why: MemberLoss) -> &'static str {
+    match why {
+        MemberLoss::Left => "left its group",
+        MemberLoss::SessionTimeout => "is out of its group: no heartbeat within session.timeout.ms",
+        MemberLoss::PollInterval => {
+            "left its group by itself: poll() was not called within max.poll.interval.ms"
+        }
+        MemberLoss::RebalanceTimeout => {
+            "is out of its group: it did not join within max.poll.interval.ms"
+        }
+    }
+}
