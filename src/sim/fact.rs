@@ -206,6 +206,58 @@ pub enum Fact {
         epoch: i16,
     },
 
+    /// A broker's process or registration changed.
+    BrokerChanged {
+        /// Which broker.
+        broker: BrokerIndex,
+        /// What it is now.
+        state: BrokerState,
+    },
+    /// A partition has another leader, or none.
+    LeaderChanged {
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// Who leads now.
+        leader: Option<BrokerIndex>,
+        /// Its epoch.
+        epoch: u32,
+        /// Whether records may be lost by it.
+        unclean: bool,
+    },
+    /// A partition's in-sync replicas changed.
+    IsrChanged {
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// The members now.
+        isr: Vec<BrokerIndex>,
+    },
+    /// Records that no replica has any more: a lost tail, or a truncation.
+    RecordsTruncated {
+        /// Which partition, where it was decided.
+        partition: PartitionIndex,
+        /// The first offset that is gone.
+        from_offset: u64,
+        /// How many records.
+        records: u64,
+    },
+    /// A link's state changed.
+    LinkChanged {
+        /// One end.
+        a: Peer,
+        /// The other end.
+        b: Peer,
+        /// What it is now.
+        state: LinkState,
+    },
+
+    /// A named limit of the engine was hit.
+    LimitReached {
+        /// Which limit.
+        limit: Limit,
+    },
+    /// The run is over.
+    Ended,
+
     /// A consumer's process started.
     ConsumerStarted {
         /// Which.
@@ -280,58 +332,6 @@ pub enum Fact {
         /// Why.
         error: ErrorCode,
     },
-
-    /// A broker's process or registration changed.
-    BrokerChanged {
-        /// Which broker.
-        broker: BrokerIndex,
-        /// What it is now.
-        state: BrokerState,
-    },
-    /// A partition has another leader, or none.
-    LeaderChanged {
-        /// Which partition, where it was decided.
-        partition: PartitionIndex,
-        /// Who leads now.
-        leader: Option<BrokerIndex>,
-        /// Its epoch.
-        epoch: u32,
-        /// Whether records may be lost by it.
-        unclean: bool,
-    },
-    /// A partition's in-sync replicas changed.
-    IsrChanged {
-        /// Which partition, where it was decided.
-        partition: PartitionIndex,
-        /// The members now.
-        isr: Vec<BrokerIndex>,
-    },
-    /// Records that no replica has any more: a lost tail, or a truncation.
-    RecordsTruncated {
-        /// Which partition, where it was decided.
-        partition: PartitionIndex,
-        /// The first offset that is gone.
-        from_offset: u64,
-        /// How many records.
-        records: u64,
-    },
-    /// A link's state changed.
-    LinkChanged {
-        /// One end.
-        a: Peer,
-        /// The other end.
-        b: Peer,
-        /// What it is now.
-        state: LinkState,
-    },
-
-    /// A named limit of the engine was hit.
-    LimitReached {
-        /// Which limit.
-        limit: Limit,
-    },
-    /// The run is over.
-    Ended,
 }
 
 /// Why a member is no longer in its group.
@@ -475,8 +475,6 @@ pub enum Flow {
         /// How many records.
         records: u32,
     },
-    /// `poll()` returned records of one partition to an application.
-    Consumed(Consumed),
     /// A process ended while its client held these.
     Abandoned {
         /// Whose.
@@ -488,6 +486,8 @@ pub enum Flow {
         /// How many records.
         records: u32,
     },
+    /// `poll()` returned records of one partition to an application.
+    Consumed(Consumed),
 }
 
 /// A batch at the leader. A record's identity is (producer, partition, ordinal there); ordinals
