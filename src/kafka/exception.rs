@@ -60,8 +60,6 @@ exception_classes! {
     Serialization < Kafka;
     Interrupt < Kafka;
     CommitFailed < Kafka in "org.apache.kafka.clients.consumer";
-    InvalidOffset < Kafka in "org.apache.kafka.clients.consumer";
-    NoOffsetForPartition < InvalidOffset in "org.apache.kafka.clients.consumer";
     Api < Kafka;
     Retriable < Api;
     InvalidMetadata < Retriable;
@@ -141,6 +139,8 @@ exception_classes! {
     IneligibleReplica < Api;
     NewLeaderElected < Api;
     RebootstrapRequired < Api;
+    InvalidOffset < Kafka in "org.apache.kafka.clients.consumer";
+    NoOffsetForPartition < InvalidOffset in "org.apache.kafka.clients.consumer";
 }
 
 impl ExceptionClass {

@@ -43,17 +43,6 @@ pub enum Command {
     Inquire(Inquiry),
     /// Something happens to an application process.
     Producer(ProducerIndex, ProducerFault),
-    /// Something happens to a consumer's process.
-    Consumer(ConsumerIndex, ConsumerFault),
-    /// The same happens to every member of a group.
-    Group(GroupIndex, ConsumerFault),
-    /// Every member of a group can process this many millionths of records per second from now on.
-    SetConsumerRate {
-        /// Whose members.
-        group: GroupIndex,
-        /// Millionths of records per second, above 0.
-        micro_records_per_second: u64,
-    },
     /// A client configuration changes; the application restarts its client for it.
     SetClient {
         /// Whose client.
@@ -68,6 +57,17 @@ pub enum Command {
         /// Whose client.
         producer: ProducerIndex,
         /// Millionths of records per second.
+        micro_records_per_second: u64,
+    },
+    /// Something happens to a consumer's process.
+    Consumer(ConsumerIndex, ConsumerFault),
+    /// The same happens to every member of a group.
+    Group(GroupIndex, ConsumerFault),
+    /// Every member of a group can process this many millionths of records per second from now on.
+    SetConsumerRate {
+        /// Whose members.
+        group: GroupIndex,
+        /// Millionths of records per second, above 0.
         micro_records_per_second: u64,
     },
 }

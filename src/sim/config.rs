@@ -134,16 +134,16 @@ pub struct LinkOverride {
 pub enum Peer {
     /// One producer.
     Producer(ProducerIndex),
-    /// All members of a consumer group.
-    Group(GroupIndex),
-    /// One member of a consumer group, by its number there, from 1.
-    Member(GroupIndex, u16),
     /// One broker.
     Broker(BrokerIndex),
     /// The controller quorum.
     Controller,
     /// Everybody (`*`).
     Any,
+    /// All members of a consumer group.
+    Group(GroupIndex),
+    /// One member of a consumer group, by its number there, from 1.
+    Member(GroupIndex, u16),
 }
 
 /// One topic, or a name that producers use without the topic existing.
