@@ -6,7 +6,8 @@ use crate::sim::config::Peer;
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::SimSpan;
 
-/// One thing that the outside does at one moment.
+/// One thing that the outside does at one moment. New kinds come last: a kind's place is part of
+/// the digest of every run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     /// A fault, or its cure, at a broker.
@@ -30,15 +31,6 @@ pub enum Command {
         /// How many.
         count: u32,
     },
-    /// A topic gets more partitions (`kafka-topics.sh --alter`).
-    AddPartitions {
-        /// Which topic.
-        topic: TopicIndex,
-        /// How many it shall have.
-        partitions: u32,
-    },
-    /// Somebody looks: nothing happens.
-    Inquire(Inquiry),
     /// Something happens to an application process.
     Producer(ProducerIndex, ProducerFault),
     /// A client configuration changes; the application restarts its client for it.
@@ -57,6 +49,15 @@ pub enum Command {
         /// Millionths of records per second.
         micro_records_per_second: u64,
     },
+    /// A topic gets more partitions (`kafka-topics.sh --alter`).
+    AddPartitions {
+        /// Which topic.
+        topic: TopicIndex,
+        /// How many it shall have.
+        partitions: u32,
+    },
+    /// Somebody looks: nothing happens.
+    Inquire(Inquiry),
 }
 
 /// What a tool of Kafka's shows without changing anything.

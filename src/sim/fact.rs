@@ -38,7 +38,7 @@ pub struct Exception {
     pub text: String,
 }
 
-/// Something notable.
+/// Something notable. New kinds come last: a kind's place is part of the digest of every run.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Fact {
     /// A command took effect.
@@ -188,18 +188,6 @@ pub enum Fact {
         /// Topics that the client knows now.
         topics: u32,
     },
-    /// A client's metadata shows more partitions of a topic that it knew: from now on its records
-    /// are spread over all of them, and keys are mapped anew.
-    PartitionsLearned {
-        /// Whose.
-        producer: ProducerIndex,
-        /// Of which topic.
-        topic: TopicIndex,
-        /// How many it knew.
-        from: u32,
-        /// How many it knows now.
-        to: u32,
-    },
     /// All known brokers were unusable: the client went back to `bootstrap.servers` and forgot its
     /// topics (KIP-899, KIP-1102).
     Rebootstrapped {
@@ -222,15 +210,6 @@ pub enum Fact {
         broker: BrokerIndex,
         /// What it is now.
         state: BrokerState,
-    },
-    /// A topic has more partitions (`kafka-topics.sh --alter`).
-    PartitionsAdded {
-        /// Which topic.
-        topic: TopicIndex,
-        /// How many it had.
-        from: u32,
-        /// How many it has now.
-        to: u32,
     },
     /// A partition has another leader, or none.
     LeaderChanged {
@@ -259,6 +238,45 @@ pub enum Fact {
         /// How many records.
         records: u64,
     },
+    /// A link's state changed.
+    LinkChanged {
+        /// One end.
+        a: Peer,
+        /// The other end.
+        b: Peer,
+        /// What it is now.
+        state: LinkState,
+    },
+
+    /// A named limit of the engine was hit.
+    LimitReached {
+        /// Which limit.
+        limit: Limit,
+    },
+    /// The run is over.
+    Ended,
+
+    /// A topic has more partitions (`kafka-topics.sh --alter`).
+    PartitionsAdded {
+        /// Which topic.
+        topic: TopicIndex,
+        /// How many it had.
+        from: u32,
+        /// How many it has now.
+        to: u32,
+    },
+    /// A client's metadata shows more partitions of a topic that it knew: from now on its records
+    /// are spread over all of them, and keys are mapped anew.
+    PartitionsLearned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Of which topic.
+        topic: TopicIndex,
+        /// How many it knew.
+        from: u32,
+        /// How many it knows now.
+        to: u32,
+    },
     /// The cleaner went over a compacted partition.
     LogCleaned {
         /// Which partition.
@@ -280,23 +298,6 @@ pub enum Fact {
         /// All partitions with records of it, in the order in which it came to them.
         partitions: Vec<u32>,
     },
-    /// A link's state changed.
-    LinkChanged {
-        /// One end.
-        a: Peer,
-        /// The other end.
-        b: Peer,
-        /// What it is now.
-        state: LinkState,
-    },
-
-    /// A named limit of the engine was hit.
-    LimitReached {
-        /// Which limit.
-        limit: Limit,
-    },
-    /// The run is over.
-    Ended,
 }
 
 /// What an application thread waits for.
@@ -385,10 +386,10 @@ pub enum Limit {
     SpillQueue,
     /// Batches remembered of one partition.
     History,
-    /// Records remembered one by one.
-    Records,
     /// Events at one moment: the model does not move on.
     EventsAtOneMoment,
+    /// Records remembered one by one.
+    Records,
 }
 
 /// One batch's normal way through the system.
