@@ -41,7 +41,7 @@ pub struct Exception {
     pub text: String,
 }
 
-/// Something notable.
+/// Something notable. New kinds come last: a kind's place is part of the digest of every run.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Fact {
     /// A command took effect.
@@ -191,18 +191,6 @@ pub enum Fact {
         /// Topics that the client knows now.
         topics: u32,
     },
-    /// A client's metadata shows more partitions of a topic that it knew: from now on its records
-    /// are spread over all of them, and keys are mapped anew.
-    PartitionsLearned {
-        /// Whose.
-        producer: ProducerIndex,
-        /// Of which topic.
-        topic: TopicIndex,
-        /// How many it knew.
-        from: u32,
-        /// How many it knows now.
-        to: u32,
-    },
     /// All known brokers were unusable: the client went back to `bootstrap.servers` and forgot its
     /// topics (KIP-899, KIP-1102).
     Rebootstrapped {
@@ -301,15 +289,6 @@ pub enum Fact {
         /// What it is now.
         state: BrokerState,
     },
-    /// A topic has more partitions (`kafka-topics.sh --alter`).
-    PartitionsAdded {
-        /// Which topic.
-        topic: TopicIndex,
-        /// How many it had.
-        from: u32,
-        /// How many it has now.
-        to: u32,
-    },
     /// A partition has another leader, or none.
     LeaderChanged {
         /// Which partition, where it was decided.
@@ -337,6 +316,45 @@ pub enum Fact {
         /// How many records.
         records: u64,
     },
+    /// A link's state changed.
+    LinkChanged {
+        /// One end.
+        a: Peer,
+        /// The other end.
+        b: Peer,
+        /// What it is now.
+        state: LinkState,
+    },
+
+    /// A named limit of the engine was hit.
+    LimitReached {
+        /// Which limit.
+        limit: Limit,
+    },
+    /// The run is over.
+    Ended,
+
+    /// A topic has more partitions (`kafka-topics.sh --alter`).
+    PartitionsAdded {
+        /// Which topic.
+        topic: TopicIndex,
+        /// How many it had.
+        from: u32,
+        /// How many it has now.
+        to: u32,
+    },
+    /// A client's metadata shows more partitions of a topic that it knew: from now on its records
+    /// are spread over all of them, and keys are mapped anew.
+    PartitionsLearned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Of which topic.
+        topic: TopicIndex,
+        /// How many it knew.
+        from: u32,
+        /// How many it knows now.
+        to: u32,
+    },
     /// The cleaner went over a compacted partition.
     LogCleaned {
         /// Which partition.
@@ -358,23 +376,6 @@ pub enum Fact {
         /// All partitions with records of it, in the order in which it came to them.
         partitions: Vec<u32>,
     },
-    /// A link's state changed.
-    LinkChanged {
-        /// One end.
-        a: Peer,
-        /// The other end.
-        b: Peer,
-        /// What it is now.
-        state: LinkState,
-    },
-
-    /// A named limit of the engine was hit.
-    LimitReached {
-        /// Which limit.
-        limit: Limit,
-    },
-    /// The run is over.
-    Ended,
 }
 
 /// Why a member is no longer in its group.
@@ -476,10 +477,10 @@ pub enum Limit {
     SpillQueue,
     /// Batches remembered of one partition.
     History,
-    /// Records remembered one by one.
-    Records,
     /// Events at one moment: the model does not move on.
     EventsAtOneMoment,
+    /// Records remembered one by one.
+    Records,
 }
 
 /// One batch's normal way through the system.
