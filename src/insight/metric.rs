@@ -119,6 +119,8 @@ figures! {
         MaxOverMean = "kdrill-max-over-mean",
         /// Standard deviation of its partitions' records, over their mean.
         Cv = "kdrill-cv",
+        /// Records of its hottest key, over all of its records with keys, as they were sent.
+        TopKeyShare = "kdrill-top-key-share",
     }
 }
 

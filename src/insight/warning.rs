@@ -10,6 +10,7 @@
 mod cluster;
 mod evidence;
 mod producer;
+mod skew;
 mod waiting;
 
 use crate::sim::Simulation;
@@ -106,7 +107,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 12] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 13] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -117,7 +118,8 @@ pub static DIAGNOSES: [&dyn Diagnosis; 12] = [
     &producer::ReorderingRisk,
     &producer::TinyBatches,
     &producer::LostAtExit,
-    &cluster::SkewedPartitions,
+    &skew::SkewedPartitions,
+    &skew::MixedHashing,
     &cluster::DiskBound,
 ];
 

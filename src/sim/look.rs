@@ -125,6 +125,22 @@ impl Simulation {
         all
     }
 
+    /// Keys that were sent to a topic, and records with them, over all producers. Loads with more
+    /// keys than are counted do not count.
+    pub fn keys_sent(&self, topic: TopicIndex) -> (u64, u64) {
+        let tallies = self.key_tallies.of_topic(topic);
+        let records = tallies.flat_map(|tally| &tally.records);
+        records
+            .filter(|&&records| records > 0)
+            .fold((0, 0), |(keys, sum), records| (keys + 1, sum + records))
+    }
+
+    /// A partition's topic and the records that were appended to it, which is cheaper than a view.
+    pub fn records_in(&self, index: PartitionIndex) -> (TopicIndex, u64) {
+        let partition = self.cluster.partition(index);
+        (partition.topic, partition.log.records_in())
+    }
+
     /// A metric as the client would report it now; nothing where the client would report NaN.
     pub fn producer_metric(&self, producer: ProducerIndex, metric: ProducerMetric) -> Option<f64> {
         self.producers[producer.index()].metric(metric, self.now)

@@ -238,6 +238,15 @@ impl JavaProducerSettings {
 }
 
 impl PartitionerSettings {
+    /// Whether a record's key decides its partition.
+    pub const fn keys_decide(&self) -> bool {
+        let looks_at_keys = !matches!(
+            self.class,
+            PartitionerClass::RoundRobin | PartitionerClass::UniformSticky
+        );
+        looks_at_keys && !self.ignore_keys
+    }
+
     /// The default rule of a version.
     pub fn defaults(version: KafkaVersion) -> Self {
         Self {

@@ -45,12 +45,7 @@ impl Client {
 
     /// Whether keys decide, for the application to prepare its routes.
     pub fn keys_decide(&self) -> bool {
-        let partitioner = &self.settings.partitioner;
-        let looks_at_keys = !matches!(
-            partitioner.class,
-            PartitionerClass::RoundRobin | PartitionerClass::UniformSticky
-        );
-        looks_at_keys && !partitioner.ignore_keys
+        self.settings.partitioner.keys_decide()
     }
 
     // === The built-in partitioner
