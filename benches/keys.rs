@@ -32,9 +32,16 @@ fn request(grow: Option<u32>) -> Request {
 }
 
 fn keys(criterion: &mut Criterion) {
-    let lines: String = (0..KEYS)
-        .map(|n| format!("tenant-{n}/user-{}\n", n * 7))
-        .collect();
+    let mut lines = String::new();
+    for n in 0..KEYS {
+        lines.extend([
+            "tenant-",
+            &n.to_string(),
+            "/user-",
+            &(n * 7).to_string(),
+            "\n",
+        ]);
+    }
     let split: Vec<&[u8]> = lines.as_bytes().split(|&byte| byte == b'\n').collect();
     let mut group = criterion.benchmark_group("keys");
     group.sample_size(10);

@@ -88,6 +88,17 @@ impl Cause {
         }
     }
 
+    /// It in as few words as a pane has room for: `hot key tenant-1 15.8 %`.
+    pub fn brief(&self, config: &Config) -> String {
+        match self {
+            Self::Named => "named by the application".to_owned(),
+            Self::FewKeys(1) => "only one key".to_owned(),
+            Self::FewKeys(keys) => format!("only {keys} keys"),
+            Self::HotKey { key, share } => format!("hot key {key} {:.1} %", share * 100.0),
+            Self::SlowBroker(_) | Self::Hashing => self.words(config),
+        }
+    }
+
     /// Its name for programs.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -98,7 +98,9 @@ impl<W: Write> CsvRows<W> {
 
     /// Everything is written.
     pub(super) fn finish(self) -> io::Result<W> {
-        self.table.into_inner().map_err(|error| error.into_error())
+        self.table
+            .into_inner()
+            .map_err(csv::IntoInnerError::into_error)
     }
 
     fn choice(&mut self, choice: Choice) -> io::Result<()> {

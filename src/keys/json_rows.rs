@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::command::text::is_harmless;
+use crate::command::text::{append, is_harmless};
 use crate::kafka::rdkafka_partitioner::{Choice, RdkafkaPartitioner};
 
 use super::Request;
@@ -163,7 +163,11 @@ fn number(choice: Option<Choice>) -> Option<u32> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        append(&mut text, format_args!("{byte:02x}"));
+    }
+    text
 }
 
 /// The text as it was written; what is no text is escaped.
@@ -180,7 +184,7 @@ fn without_controls(json: &str) -> String {
             text.push(c);
         } else {
             for unit in c.encode_utf16(&mut units) {
-                text.push_str(&format!("\\u{unit:04x}"));
+                append(&mut text, format_args!("\\u{unit:04x}"));
             }
         }
     }

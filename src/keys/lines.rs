@@ -31,7 +31,7 @@ pub struct Lines<'a, R> {
     start: usize,
     end: usize,
     bytes_read: u64,
-    lines: u64,
+    number: u64,
     is_at_end: bool,
 }
 
@@ -45,7 +45,7 @@ impl<'a, R: Read> Lines<'a, R> {
             start: 0,
             end: 0,
             bytes_read: 0,
-            lines: 0,
+            number: 0,
             is_at_end: false,
         }
     }
@@ -57,7 +57,7 @@ impl<'a, R: Read> Lines<'a, R> {
 
     /// The number of the line that was handed out last, from 1.
     pub fn number(&self) -> u64 {
-        self.lines
+        self.number
     }
 
     /// The next line, without its end.
@@ -70,7 +70,7 @@ impl<'a, R: Read> Lines<'a, R> {
                 break line;
             }
             if LINE_BYTES_MAX < self.end - self.start {
-                self.lines += 1;
+                self.number += 1;
                 return Err(LineError::TooLong);
             }
             if self.is_at_end {
@@ -85,9 +85,9 @@ impl<'a, R: Read> Lines<'a, R> {
             self.fill()?;
             searched = self.start + kept;
         };
-        self.lines += 1;
+        self.number += 1;
         let mut line = &self.buffer[line];
-        if self.lines == 1 {
+        if self.number == 1 {
             line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         }
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))

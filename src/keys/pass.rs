@@ -33,7 +33,7 @@ pub struct Reading<'a> {
 #[derive(Debug)]
 pub enum Ended {
     /// All keys were placed.
-    Whole(Tally),
+    Whole(Box<Tally>),
     /// Some keys do not fit.
     Unfit(Problems),
     /// Reading failed.
@@ -142,7 +142,7 @@ impl<'a> Reading<'a> {
 
     fn end(self, tally: Tally) -> Ended {
         if self.problems.is_empty() {
-            Ended::Whole(tally)
+            Ended::Whole(Box::new(tally))
         } else {
             Ended::Unfit(self.problems)
         }

@@ -91,7 +91,7 @@ pub fn run(request: &Request) -> Exit {
     };
     let mut writing = match Writing::new(stream, request) {
         Ok(writing) => writing,
-        Err(error) => return unwritten(request, error),
+        Err(error) => return unwritten(request, &error),
     };
     let ended = match (&request.source, input) {
         (Source::Arguments(keys), _) => pass_arguments(keys, request, &mut writing),
@@ -105,7 +105,7 @@ pub fn run(request: &Request) -> Exit {
     match ended {
         Ended::Whole(tally) => match writing.finish(&tally) {
             Ok(()) => Exit::Held,
-            Err(error) => unwritten(request, error),
+            Err(error) => unwritten(request, &error),
         },
         Ended::Unfit(problems) => {
             complain(&problems.text());
@@ -115,7 +115,7 @@ pub fn run(request: &Request) -> Exit {
             complain(&format!("error: the keys could not be read: {error}"));
             Exit::Usage
         }
-        Ended::Unwritten(error) => unwritten(request, error),
+        Ended::Unwritten(error) => unwritten(request, &error),
         Ended::Interrupted => Exit::Interrupted,
     }
 }
@@ -130,7 +130,7 @@ fn read(
     pass(&mut lines, request, writing, (&input.name, input.bytes))
 }
 
-fn unwritten(request: &Request, error: io::Error) -> Exit {
+fn unwritten(request: &Request, error: &io::Error) -> Exit {
     let name = request
         .output
         .as_ref()

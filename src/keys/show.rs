@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::command::text::escaped;
+use crate::command::text::{append, escaped};
 
 /// A key with everything escaped that a terminal might obey or that is no text.
 pub fn shown(text: &[u8]) -> String {
@@ -10,7 +10,7 @@ pub fn shown(text: &[u8]) -> String {
     for chunk in text.utf8_chunks() {
         shown.push_str(&escaped(chunk.valid()));
         for byte in chunk.invalid() {
-            shown.push_str(&format!("\\x{byte:02x}"));
+            append(&mut shown, format_args!("\\x{byte:02x}"));
         }
     }
     shown

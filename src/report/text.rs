@@ -70,7 +70,7 @@ fn skew(text: &mut String, report: &Report) {
         }
         let figure = |value: Measured| value.get().map_or("–".to_owned(), |v| format!("{v:.3}"));
         let words = format!(
-            "{}: max/mean {}, Cv {} over {} partitions; the fullest is {}, since {}",
+            "{}: max/mean {}, Cv {} over {} partitions; the fullest is {} because {}",
             escaped(name),
             figure(topic.max_over_mean),
             figure(topic.cv),

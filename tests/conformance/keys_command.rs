@@ -1,6 +1,7 @@
 //! `kdrill keys` on the 10,000 recorded keys: what it prints is what the real clients did.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::process::{Command, Stdio};
 
 use crate::golden;
@@ -8,13 +9,16 @@ use crate::keys::{digest_of_partitions, keys, numbers};
 
 /// The CSV columns of all keys, by partitioner.
 fn columns(partitions: &str) -> BTreeMap<String, Vec<String>> {
-    let lines = keys().into_iter().map(|key| {
-        let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-        digits + "\n"
-    });
+    let mut lines = String::new();
+    for key in keys() {
+        for byte in key {
+            write!(lines, "{byte:02x}").expect("text takes text");
+        }
+        lines.push('\n');
+    }
     let folder = tempfile::tempdir().expect("a folder for the keys");
     let path = folder.path().join("keys.hex");
-    std::fs::write(&path, lines.collect::<String>()).expect("a file for the keys");
+    std::fs::write(&path, lines).expect("a file for the keys");
     let output = Command::new(env!("CARGO_BIN_EXE_kdrill"))
         .args(["keys", "--serializer", "hex", "--format", "csv"])
         .args(["--partitions", partitions, "--file"])

@@ -43,7 +43,7 @@ impl Diagnosis for SkewedPartitions {
             Finding::TooFew => Verdict::Unsure,
             Finding::Even => Verdict::Quiet,
             Finding::Skewed(skew) => Verdict::Raised(format!(
-                "{} gets {:.1} times the mean of topic {}, since {}: its leader is full long \
+                "{} gets {:.1} times the mean of topic {} because {}: its leader is full long \
                  before the others",
                 names::partition(config, skew.spread.fullest),
                 skew.spread.max_over_mean,

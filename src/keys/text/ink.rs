@@ -24,9 +24,8 @@ impl Ink {
     pub(in crate::keys) fn paint(self, tone: Tone, text: &str) -> String {
         let style = match (self.0, tone) {
             (Paint::Plain, _) | (_, Tone::Plain) => return text.to_owned(),
-            (_, Tone::Dim) => Style::new().dimmed(),
+            (_, Tone::Dim | Tone::Heading) => Style::new().dimmed(),
             (_, Tone::Bold) => Style::new().bold(),
-            (_, Tone::Heading) => Style::new().dimmed(),
             (_, Tone::Warn) => AnsiColor::Yellow.on_default(),
             (_, Tone::Bar) => AnsiColor::Cyan.on_default(),
         };

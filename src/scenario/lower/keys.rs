@@ -20,7 +20,7 @@ const NUMBER: &str = "{n}";
 
 /// Keys as people write them, before they are serialized.
 struct Texts {
-    texts: Vec<String>,
+    keys: Vec<String>,
     choice: KeyChoice,
     /// Where they stand in the scenario.
     place: Place,
@@ -45,7 +45,7 @@ pub(super) fn keys(world: &mut World<'_>, load: &Fields<'_>) -> KeyConfig {
         .node("key")
         .is_some_and(|node| node.as_array().is_some())
     {
-        let texts = weighted(world, load.items("key"), place);
+        let texts = weighted(world, load.items("key"), KeySerializer::String, place);
         return serialized(world, texts, KeySerializer::String);
     }
     none()
@@ -77,7 +77,7 @@ fn from_table(world: &mut World<'_>, fields: &Fields<'_>) -> KeyConfig {
         "uniform" => numbered(world, fields, "uniform", serializer, KeyChoice::Uniform),
         "cycle" => numbered(world, fields, "cycle", serializer, KeyChoice::Cycle),
         "zipf" => zipf(world, fields, serializer),
-        "weighted" => weighted(world, fields.items("weighted"), fields.place),
+        "weighted" => weighted(world, fields.items("weighted"), serializer, fields.place),
         _ => from_file(world, fields),
     };
     let texts = texts.and_then(|texts| spread::spread(world, fields, texts));
@@ -87,8 +87,8 @@ fn from_table(world: &mut World<'_>, fields: &Fields<'_>) -> KeyConfig {
 /// The bytes of all keys.
 fn serialized(world: &mut World<'_>, texts: Option<Texts>, serializer: KeySerializer) -> KeyConfig {
     let Some(texts) = texts else { return none() };
-    let mut keys = Vec::with_capacity(texts.texts.len());
-    for text in &texts.texts {
+    let mut keys = Vec::with_capacity(texts.keys.len());
+    for text in &texts.keys {
         let mut key = Vec::with_capacity(text.len());
         if let Err(unfit) = serializer.serialize(text.as_bytes(), &mut key) {
             world.problem(unfit_key(text, unfit, texts.place));
@@ -148,7 +148,7 @@ fn numbered(
     };
     let numbers = (1..=count).map(|n| n.to_string());
     Some(Texts {
-        texts: numbers.map(|n| format.replace(NUMBER, &n)).collect(),
+        keys: numbers.map(|n| format.replace(NUMBER, &n)).collect(),
         choice,
         place,
     })
@@ -193,7 +193,12 @@ fn zipf_weights(count: u32, exponent: f64) -> Vec<f64> {
 }
 
 /// A list of keys, each with a weight or 1.
-fn weighted(world: &mut World<'_>, items: &[Node], place: Place) -> Option<Texts> {
+fn weighted(
+    world: &mut World<'_>,
+    items: &[Node],
+    serializer: KeySerializer,
+    place: Place,
+) -> Option<Texts> {
     if items.is_empty() {
         let problem = Problem::new("`key` lists no keys");
         world.problem(
@@ -207,6 +212,7 @@ fn weighted(world: &mut World<'_>, items: &[Node], place: Place) -> Option<Texts
     }
     let mut texts = Vec::with_capacity(items.len());
     let mut weights = Vec::with_capacity(items.len());
+    let mut misfits = 0;
     for item in items {
         let (text, weight) = match (item.as_text(), item.as_table()) {
             (Some(text), _) => (text, 1.0),
@@ -223,11 +229,18 @@ fn weighted(world: &mut World<'_>, items: &[Node], place: Place) -> Option<Texts
             }
             _ => continue,
         };
+        if let Err(unfit) = serializer.serialize(text.as_bytes(), &mut Vec::new()) {
+            world.problem(unfit_key(text, unfit, item.place));
+            misfits += 1;
+        }
         texts.push(text.to_owned());
         weights.push(weight);
     }
+    if misfits > 0 {
+        return None;
+    }
     Some(Texts {
-        texts,
+        keys: texts,
         choice: choice_by(world, weights, place),
         place,
     })
@@ -284,7 +297,7 @@ fn from_file(world: &mut World<'_>, fields: &Fields<'_>) -> Option<Texts> {
         weights.push(weight);
     }
     Some(Texts {
-        texts,
+        keys: texts,
         choice: choice_by(world, weights, place),
         place,
     })

@@ -71,7 +71,7 @@ fn divided(
         world.problem(problem);
         return None;
     }
-    let keys = texts.texts.len();
+    let keys = texts.keys.len();
     let hottest = division.hottest.min(keys);
     let total = keys + hottest.saturating_mul(division.parts.len() - 1);
     if (KEYS_MAX as usize) < total {
@@ -90,20 +90,20 @@ fn divided(
     let is_hot = heaviest(&weights, hottest);
     let sum: f64 = division.parts.iter().sum();
     let mut divided = Texts {
-        texts: Vec::with_capacity(total),
+        keys: Vec::with_capacity(total),
         choice: KeyChoice::Uniform,
         place: texts.place,
     };
     let mut divided_weights = Vec::with_capacity(total);
-    for ((text, weight), is_hot) in texts.texts.into_iter().zip(weights).zip(is_hot) {
+    for ((text, weight), is_hot) in texts.keys.into_iter().zip(weights).zip(is_hot) {
         if !is_hot {
-            divided.texts.push(text);
+            divided.keys.push(text);
             divided_weights.push(weight);
             continue;
         }
         for (n, part) in (division.first..).zip(&division.parts) {
             let numbered = division.format.replace(NUMBER, &n.to_string());
-            divided.texts.push(numbered.replace(KEY, &text));
+            divided.keys.push(numbered.replace(KEY, &text));
             divided_weights.push(weight * part / sum);
         }
     }

@@ -125,7 +125,7 @@ fn why_records(scene: &Scene<'_>, topic: TopicIndex) -> Option<String> {
         return None;
     };
     let name = names::partition(scene.config(), skew.spread.fullest);
-    let cause = skew.cause.words(scene.config());
+    let cause = skew.cause.brief(scene.config());
     Some(format!("{name}: {cause}"))
 }
 
