@@ -88,8 +88,8 @@ fn a_producer_that_does_not_look_at_keys_splits_their_history() {
     assert_eq!(
         warning(&mixed, "mixed-hashing").as_deref(),
         Some(
-            "key user-1 of topic events is on several partitions: producer a hashes it to \
-             partition 2, producer b does not look at keys; its history is split"
+            "key user-1 of topic events is on several partitions: producer a puts it on \
+             partition 2, producer b puts it on any; its history is split"
         )
     );
     let alike = run(&(topic(6) + &producer("a", load) + &producer("b", load)));

@@ -5,7 +5,7 @@
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 
 use super::ledger::LedgerField;
 
@@ -79,6 +79,9 @@ figures! {
         RecordsFailed = "kdrill-records-failed",
         /// Refusals so far; a record that is tried again counts every time.
         Refusals = "kdrill-refusals",
+        /// Bytes of Produce requests to brokers of another rack so far, each attempt counted; 0
+        /// where no racks are known.
+        CrossRackBytes = "kdrill-cross-rack-bytes",
     }
 }
 
@@ -121,6 +124,13 @@ figures! {
         Cv = "kdrill-cv",
         /// Records of its hottest key, over all of its records with keys, as they were sent.
         TopKeyShare = "kdrill-top-key-share",
+        /// Keys with records on more than one partition, where records are remembered.
+        SplitKeys = "kdrill-split-keys",
+        /// Keys whose kept records are on more than one partition: a table read from the topic
+        /// finds several latest values. Where records are remembered.
+        KeysKeptSplit = "kdrill-keys-kept-split",
+        /// Records in its logs now, where the cleaner takes some away.
+        RecordsKept = "kdrill-records-kept",
     }
 }
 
@@ -147,6 +157,8 @@ figures! {
         HighWatermark = "kdrill-high-watermark",
         /// In-sync replicas.
         InSyncReplicas = "InSyncReplicasCount",
+        /// Records in its log now, where the cleaner takes some away.
+        RecordsKept = "kdrill-records-kept",
     }
 }
 
@@ -189,7 +201,7 @@ pub enum Metric {
     /// `topic.T.METRIC`
     Topic(TopicIndex, TopicFigure),
     /// `topic.T.P.METRIC`
-    Partition(PartitionIndex, PartitionFigure),
+    Partition(TopicPartition, PartitionFigure),
     /// `ledger.FIELD`
     Ledger(LedgerField),
 }

@@ -9,6 +9,7 @@
 
 mod cluster;
 mod evidence;
+mod keys;
 mod producer;
 mod skew;
 mod waiting;
@@ -107,7 +108,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 13] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 14] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -118,6 +119,7 @@ pub static DIAGNOSES: [&dyn Diagnosis; 13] = [
     &producer::ReorderingRisk,
     &producer::TinyBatches,
     &producer::LostAtExit,
+    &keys::SplitKeys,
     &skew::SkewedPartitions,
     &skew::MixedHashing,
     &cluster::DiskBound,

@@ -14,15 +14,21 @@
 
 #[cfg(test)]
 mod anchors;
+#[cfg(test)]
+mod choice_stories;
 mod cluster;
 pub mod command;
+mod compaction;
 pub mod config;
 mod context;
 mod dispatch;
 mod event;
 pub mod fact;
+#[cfg(test)]
+mod growth_stories;
 mod history;
 pub mod ids;
+pub mod key_places;
 mod look;
 mod metadata;
 mod network;
@@ -30,6 +36,8 @@ mod output;
 mod partition;
 mod producer;
 mod queue;
+pub mod records;
+mod replay;
 mod request;
 mod rng;
 mod simulation;

@@ -4,7 +4,7 @@
 //! client or broker would show at this moment.
 
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// A producer's application and client.
@@ -147,6 +147,9 @@ pub struct ProducerTotals {
     /// Time that its threads spent in `BufferPool.allocate`, unfinished waits included, over all
     /// threads: the truth behind `bufferpool-wait-time-ns-total`.
     pub true_wait: SimSpan,
+    /// Bytes of Produce requests to brokers of another rack, each attempt counted; 0 while the
+    /// producer or the broker has none.
+    pub cross_rack_bytes: u64,
 }
 
 /// One broker.
@@ -195,6 +198,8 @@ pub struct PartitionView {
     pub last_stable_offset: u64,
     /// Records appended so far.
     pub records_in: u64,
+    /// Records in the log now.
+    pub records_kept: u64,
     /// Bytes appended so far.
     pub bytes_in: u64,
     /// Batches for it in all accumulators, in flight included.
@@ -203,13 +208,20 @@ pub struct PartitionView {
     pub queued_bytes: u64,
 }
 
+impl PartitionView {
+    /// Its name.
+    pub const fn name(&self) -> TopicPartition {
+        self.index.name()
+    }
+}
+
 /// How often a key was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyCount {
     /// The serialized key.
     pub key: Vec<u8>,
-    /// The partition that it goes to.
-    pub partition: PartitionIndex,
+    /// The number of the partition that it goes to; none where its records go to several.
+    pub partition: Option<u32>,
     /// Records so far.
     pub records: u64,
 }

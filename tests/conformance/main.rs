@@ -7,6 +7,8 @@
 
 mod comparison;
 mod dead_leader;
+mod dead_leader_live;
+mod exceptions;
 mod failover;
 mod full_buffer;
 mod full_buffer_live;
@@ -17,10 +19,12 @@ mod keys_command;
 mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
+mod partitions_added;
 mod retries;
 mod retries_live;
 mod sizes;
 mod sticky;
+mod sticky_live;
 mod table;
 mod trace;
 
@@ -32,8 +36,9 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 12] = [
+const COMPARED: [fn() -> Vec<Comparison>; 15] = [
     dead_leader::compare,
+    dead_leader_live::compare,
     failover::compare,
     full_buffer::compare,
     full_buffer_live::compare,
@@ -41,10 +46,12 @@ const COMPARED: [fn() -> Vec<Comparison>; 12] = [
     keys::compare,
     keys_rdkafka::compare,
     linger::compare,
+    partitions_added::compare,
     retries::compare,
     retries_live::compare,
     sizes::compare,
     sticky::compare,
+    sticky_live::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

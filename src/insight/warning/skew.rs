@@ -7,7 +7,7 @@ use super::{Checkup, Diagnosis, Scope, Subject, Verdict};
 use crate::insight::names;
 use crate::insight::reading::of_topic;
 use crate::insight::skew::{self, Finding};
-use crate::kafka::hash::murmur2_partition;
+use crate::kafka::settings::PartitionerSettings;
 use crate::sim::config::{ClientConfig, Config, KeyConfig, LoadConfig, ProducerConfig};
 use crate::sim::ids::{ProducerIndex, TopicIndex};
 
@@ -59,19 +59,17 @@ pub(super) struct MixedHashing;
 
 /// How a load finds the partition of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placing {
-    /// By the Java client's hash.
-    Murmur2,
+enum Placing<'a> {
+    /// As its client's partitioner does.
+    Partitioner(&'a PartitionerSettings),
     /// The application names it.
     Named(u32),
-    /// The key has no say.
-    Anywhere,
 }
 
 /// A load that places keys in its own way.
 struct Placer<'a> {
     producer: ProducerIndex,
-    placing: Placing,
+    placing: Placing<'a>,
     keys: &'a Arc<KeyConfig>,
 }
 
@@ -118,33 +116,28 @@ impl Diagnosis for MixedHashing {
     }
 }
 
-impl Placing {
-    fn of(producer: &ProducerConfig, load: &LoadConfig) -> Self {
+impl<'a> Placing<'a> {
+    fn of(producer: &'a ProducerConfig, load: &LoadConfig) -> Self {
         let ClientConfig::Java(settings) = &producer.client;
         match load.keys.explicit_partition {
             Some(number) => Self::Named(number),
-            None if settings.partitioner.keys_decide() => Self::Murmur2,
-            None => Self::Anywhere,
+            None => Self::Partitioner(&settings.partitioner),
         }
     }
 
-    /// The partition of a key; nothing where the key has no say.
+    /// The partition of a key; nothing where it goes to several.
     fn place(self, key: &[u8], partitions: u32) -> Option<u32> {
         match self {
-            Self::Murmur2 => Some(murmur2_partition(key, partitions)),
+            Self::Partitioner(settings) => settings.partition_of(key, partitions),
             Self::Named(number) => Some(number),
-            Self::Anywhere => None,
         }
     }
 
     fn words(self, key: &[u8], partitions: u32) -> String {
-        match self {
-            Self::Murmur2 => {
-                let place = murmur2_partition(key, partitions);
-                format!("hashes it to partition {place}")
-            }
-            Self::Named(number) => format!("names partition {number}"),
-            Self::Anywhere => "does not look at keys".to_owned(),
+        match (self, self.place(key, partitions)) {
+            (Self::Named(number), _) => format!("names partition {number}"),
+            (_, Some(place)) => format!("puts it on partition {place}"),
+            (_, None) => "puts it on any".to_owned(),
         }
     }
 }

@@ -63,7 +63,7 @@ fn summary(session: &Session, topic: TopicIndex, partitions: &[PartitionView]) -
             .iter()
             .map(|key| HotKey {
                 key: skew::shown(&key.key),
-                partition: simulation.partition(key.partition).number,
+                partition: key.partition,
                 records: key.records,
                 share: rounded(key.records as f64 / keyed.max(1) as f64),
             })

@@ -63,7 +63,14 @@ impl Producer {
             records_refused: application.refused,
             records_abandoned: self.earlier.abandoned,
             true_wait: application.memory_wait,
+            cross_rack_bytes: client.cross_rack_bytes,
         }
+    }
+
+    /// Where every record of this key goes among so many partitions; none where that depends on
+    /// more than the key.
+    pub fn partition_of_key(&self, key: &[u8], partitions: u32) -> Option<u32> {
+        self.settings.partitioner.partition_of(key, partitions)
     }
 
     /// A metric as the client would report it now.

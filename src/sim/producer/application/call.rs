@@ -51,9 +51,13 @@ impl Application {
             && let Some(record) = thread.backlog.pop_front()
         {
             (thread.in_hand, thread.from_backlog) = (Some(record), true);
+        } else if load.waits_for_replay() {
+            // It goes on when the next fetch brings something.
+            thread.next_at = SimTime::NEVER;
+            return;
         } else if load.config.records_max.is_none_or(|max| load.begun < max) {
             load.begun += 1;
-            thread.in_hand = Some(load.draw(thread, client.keys_decide()));
+            thread.in_hand = Some(load.next(thread, client));
             thread.from_backlog = false;
         } else if thread.backlog.is_empty() {
             self.end_of_load(ctx, client, place);
@@ -79,6 +83,7 @@ impl Application {
             started: ctx.now,
             has_metadata: None,
             memory: None,
+            chosen: None,
             asked: 0,
         });
         match client.send(ctx, call) {
@@ -102,6 +107,9 @@ impl Application {
 
     /// The record is in a batch: on to the next, unless this one is waited for.
     fn sent(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize, batch: BatchId) {
+        if let Some(record) = self.threads[place].in_hand {
+            self.note_record(ctx, client, place, (&record, batch));
+        }
         let thread = &mut self.threads[place];
         let record = thread.in_hand.take();
         thread.call = None;
@@ -321,7 +329,7 @@ impl Application {
         };
         match &step.call {
             Call::Produce(record) => {
-                thread.in_hand = Some(in_hand(record, client.keys_decide()));
+                thread.in_hand = Some(in_hand(record, client));
                 self.send(ctx, client, place);
             }
             Call::Flush => self.flush(ctx, client, place),
@@ -589,12 +597,12 @@ impl Thread {
     }
 }
 
-fn in_hand(record: &ScriptRecord, keys_decide: bool) -> InHand {
+fn in_hand(record: &ScriptRecord, client: &Client) -> InHand {
     let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bytes.len() as u32);
-    let route = match (record.partition, &record.key) {
-        (Some(number), _) => Route::Partition(number),
-        (None, Some(key)) if keys_decide => Route::Hash(to_positive(murmur2(key))),
-        (None, _) => Route::Sticky,
+    let key = record.key.as_deref();
+    let route = match record.partition {
+        Some(number) => Route::Partition(number),
+        None => client.route(key.map(|key| (key, to_positive(murmur2(key))))),
     };
     InHand {
         topic: record.topic,
