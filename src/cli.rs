@@ -1,11 +1,15 @@
 //! The command line: what can be written, and nothing else.
 
+mod keys;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command::units;
 use crate::sim::time::SimSpan;
+
+pub use keys::{KeysArgs, KeysFormat, ListedKeys, SerializerName};
 
 /// Rehearse Kafka producer incidents in a terminal.
 ///
@@ -45,6 +49,8 @@ pub enum Action {
         /// Its name.
         name: String,
     },
+    /// Say which partition each key goes to, with every partitioner of both clients.
+    Keys(KeysArgs),
     /// Print a JSON schema of scenario files, for editors.
     Schema,
 }

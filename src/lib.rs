@@ -5,6 +5,7 @@ pub mod command;
 pub mod headless;
 pub mod insight;
 pub mod kafka;
+pub mod keys;
 pub mod report;
 pub mod scenario;
 pub mod session;

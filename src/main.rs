@@ -6,8 +6,12 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use kdrill::cli::{Action, Cli, FormatName, RunArgs};
+use kdrill::cli::{
+    Action, Cli, FormatName, KeysArgs, KeysFormat, ListedKeys, RunArgs, SerializerName,
+};
 use kdrill::headless::{self, Exit, Request, catalog, complain, select};
+use kdrill::kafka::serializer::KeySerializer;
+use kdrill::keys;
 use kdrill::report::Format;
 
 fn main() -> ExitCode {
@@ -17,6 +21,7 @@ fn main() -> ExitCode {
         Some(Action::Check { paths }) => catalog::check(&paths).into(),
         Some(Action::List) => catalog::list().into(),
         Some(Action::Show { name }) => catalog::show(&name).into(),
+        Some(Action::Keys(args)) => keys(args),
         Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),
         None => run(cli.run),
     }
@@ -53,4 +58,47 @@ fn request(args: RunArgs) -> Request {
         },
         output: args.output,
     }
+}
+
+/// Where keys go.
+fn keys(args: KeysArgs) -> ExitCode {
+    if let Some(grow) = args.grow.filter(|grow| *grow <= args.partitions) {
+        complain(&format!(
+            "error: a topic with {} partitions cannot grow to {grow}: Kafka only adds partitions",
+            args.partitions
+        ));
+        return Exit::Usage.into();
+    }
+    let request = keys::Request {
+        source: match args.file {
+            Some(path) => keys::Source::File(path),
+            None if args.keys.is_empty() => keys::Source::Stdin,
+            None => keys::Source::Arguments(args.keys),
+        },
+        partitions: args.partitions,
+        grow: args.grow,
+        serializer: match args.serializer {
+            SerializerName::String => KeySerializer::String,
+            SerializerName::Int32 => KeySerializer::Int32,
+            SerializerName::Int64 => KeySerializer::Int64,
+            SerializerName::Json => KeySerializer::Json,
+            SerializerName::Hex => KeySerializer::Hex,
+        },
+        separator: args
+            .separator
+            .map_or(keys::Separator::None, keys::Separator::Byte),
+        null_marker: args.null_marker,
+        format: match args.format {
+            KeysFormat::Text => keys::Format::Text,
+            KeysFormat::Json => keys::Format::Json,
+            KeysFormat::Csv => keys::Format::Csv,
+        },
+        list: match args.list {
+            None => keys::List::Usual,
+            Some(ListedKeys::First(most)) => keys::List::First(most),
+            Some(ListedKeys::All) => keys::List::All,
+        },
+        output: args.output,
+    };
+    keys::run(&request).into()
 }

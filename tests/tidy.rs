@@ -30,6 +30,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "keys",
+        &["headless", "report", "scenario", "command", "kafka"],
+    ),
+    (
         "tui",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

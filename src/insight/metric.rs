@@ -150,6 +150,8 @@ figures! {
         MaxOverMean = "kdrill-max-over-mean",
         /// Standard deviation of its partitions' records, over their mean.
         Cv = "kdrill-cv",
+        /// Records of its hottest key, over all of its records with keys, as they were sent.
+        TopKeyShare = "kdrill-top-key-share",
         /// Keys with records on more than one partition, where records are remembered.
         SplitKeys = "kdrill-split-keys",
         /// Keys whose kept records are on more than one partition: a table read from the topic

@@ -24,6 +24,7 @@ pub mod reading;
 pub mod sampler;
 pub mod sentence;
 pub mod series;
+pub mod skew;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod warning;

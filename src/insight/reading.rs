@@ -158,6 +158,12 @@ impl Reading<'_> {
             TopicFigure::RecordsKept => Some(sum(|partition| partition.records_kept as f64)),
             TopicFigure::SplitKeys => self.simulation.split_keys(topic).map(|keys| keys as f64),
             TopicFigure::Cv => Spread::of(partitions).map(|spread| spread.cv),
+            TopicFigure::TopKeyShare => {
+                let (_, keyed) = self.simulation.keys_sent(topic);
+                let hottest = self.simulation.hottest_keys(topic, 1);
+                let hottest = hottest.first()?;
+                Some(hottest.records as f64 / keyed.max(1) as f64)
+            }
         }
     }
 }
@@ -191,7 +197,7 @@ fn lag_of(groups: &[GroupView], partition: TopicPartition) -> Option<u64> {
 }
 
 /// The partitions of a topic: they stand together, in order of their number.
-pub(super) fn of_topic(partitions: &[PartitionView], topic: TopicIndex) -> &[PartitionView] {
+pub fn of_topic(partitions: &[PartitionView], topic: TopicIndex) -> &[PartitionView] {
     let first = partitions.partition_point(|partition| partition.topic < topic);
     let after = partitions.partition_point(|partition| partition.topic <= topic);
     &partitions[first..after]

@@ -13,6 +13,7 @@ mod evidence;
 mod group_evidence;
 mod keys;
 mod producer;
+mod skew;
 mod waiting;
 
 use crate::sim::Simulation;
@@ -113,7 +114,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 16] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 17] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -125,7 +126,8 @@ pub static DIAGNOSES: [&dyn Diagnosis; 16] = [
     &producer::TinyBatches,
     &producer::LostAtExit,
     &keys::SplitKeys,
-    &cluster::SkewedPartitions,
+    &skew::SkewedPartitions,
+    &skew::MixedHashing,
     &cluster::DiskBound,
     &consumer::LagGrows,
     &consumer::MoreMembersThanPartitions,

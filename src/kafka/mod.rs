@@ -21,6 +21,7 @@ pub mod metric_window;
 pub mod partition_load;
 pub mod properties;
 pub mod rdkafka_partitioner;
+pub mod serializer;
 pub mod settings;
 pub mod size;
 pub mod transaction_message;

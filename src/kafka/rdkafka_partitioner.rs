@@ -26,6 +26,17 @@ pub enum RdkafkaPartitioner {
     Fnv1aRandom,
 }
 
+/// The hashes that decide for keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyHash {
+    /// The Java client's, without its sign.
+    Murmur2,
+    /// CRC32.
+    Crc32,
+    /// FNV-1a, made positive.
+    Fnv1a,
+}
+
 /// Where a record goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -63,16 +74,37 @@ impl RdkafkaPartitioner {
     /// Where a record with this key goes among `partitions`; none is a NULL key. No partitions
     /// count as one.
     pub fn choice(self, key: Option<&[u8]>, partitions: u32) -> Choice {
-        let bytes = key.unwrap_or_default();
-        let hash = match self {
-            Self::Random => return Choice::Free,
-            Self::ConsistentRandom if bytes.is_empty() => return Choice::Free,
-            Self::Murmur2Random | Self::Fnv1aRandom if key.is_none() => return Choice::Free,
-            Self::Consistent | Self::ConsistentRandom => crc32fast::hash(bytes),
-            Self::Murmur2 | Self::Murmur2Random => to_positive(murmur2(bytes)),
-            Self::Fnv1a | Self::Fnv1aRandom => fnv1a(bytes),
-        };
-        Choice::Partition(hash % partitions.max(1))
+        match self.hash(key) {
+            None => Choice::Free,
+            Some(hash) => Choice::Partition(hash.of(key.unwrap_or_default()) % partitions.max(1)),
+        }
+    }
+
+    /// The hash that decides for this key, of which NULL is none; nothing where draws or the
+    /// sticky choice of the moment decide.
+    pub const fn hash(self, key: Option<&[u8]>) -> Option<KeyHash> {
+        match (self, key) {
+            (Self::Random, _)
+            | (Self::ConsistentRandom | Self::Murmur2Random | Self::Fnv1aRandom, None)
+            | (Self::ConsistentRandom, Some([])) => None,
+            (Self::Consistent | Self::ConsistentRandom, _) => Some(KeyHash::Crc32),
+            (Self::Murmur2 | Self::Murmur2Random, _) => Some(KeyHash::Murmur2),
+            (Self::Fnv1a | Self::Fnv1aRandom, _) => Some(KeyHash::Fnv1a),
+        }
+    }
+}
+
+impl KeyHash {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Murmur2, Self::Crc32, Self::Fnv1a];
+
+    /// The hash of a key, before the remainder is taken; a NULL key hashes as an empty one.
+    pub fn of(self, key: &[u8]) -> u32 {
+        match self {
+            Self::Murmur2 => to_positive(murmur2(key)),
+            Self::Crc32 => crc32fast::hash(key),
+            Self::Fnv1a => fnv1a(key),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! From a session to its report.
 
+mod topics;
+
 use std::collections::BTreeMap;
 
 use super::model::{
@@ -27,6 +29,7 @@ impl Report {
     /// count as inconclusive.
     pub fn of(session: &Session) -> Self {
         let config = session.simulation().config();
+        let by_topic = topics::totals(session);
         let producers = (0..config.producers.len()).map(|index| ProducerIndex(index as u16));
         Self {
             format: FORMAT,
@@ -52,10 +55,11 @@ impl Report {
                 .map(|partition| {
                     (
                         names::partition(config, partition),
-                        of_partition(session, partition),
+                        of_partition(session, partition, &by_topic),
                     )
                 })
                 .collect(),
+            topics: topics::of(session),
             keys: keys(session),
             consumers: (0..config.groups.len() as u16)
                 .map(|index| of_group(session, GroupIndex(index)))
@@ -152,8 +156,13 @@ fn summary(samples: Option<&Bucket>, last: Option<f64>) -> MetricSummary {
     }
 }
 
-fn of_partition(session: &Session, partition: PartitionIndex) -> PartitionSummary {
+fn of_partition(
+    session: &Session,
+    partition: PartitionIndex,
+    by_topic: &[u64],
+) -> PartitionSummary {
     let view = session.simulation().partition(partition);
+    let total = by_topic.get(view.topic.index()).copied().unwrap_or(0);
     let brokers = &session.simulation().config().brokers;
     let id = |broker: BrokerIndex| brokers.get(broker.index()).map(|broker| broker.id);
     PartitionSummary {
@@ -165,6 +174,8 @@ fn of_partition(session: &Session, partition: PartitionIndex) -> PartitionSummar
         last_stable_offset: view.last_stable_offset,
         records_in: view.records_in,
         bytes_in: view.bytes_in,
+        queued_bytes: view.queued_bytes,
+        share: Measured::new((0 < total).then(|| view.records_in as f64 / total as f64)),
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Report {
     pub producers: BTreeMap<String, ProducerSummary>,
     /// By `TOPIC-N`.
     pub partitions: BTreeMap<String, PartitionSummary>,
+    /// By name: how evenly its records are spread.
+    pub topics: BTreeMap<String, TopicSummary>,
     /// By topic: keys, where records are remembered one by one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub keys: BTreeMap<String, KeysSummary>,
@@ -179,6 +181,53 @@ pub struct PartitionSummary {
     pub records_in: u64,
     /// Bytes appended.
     pub bytes_in: u64,
+    /// Bytes in batches for it that no broker has acknowledged.
+    pub queued_bytes: u64,
+    /// Its share of the topic's records.
+    pub share: Measured,
+}
+
+/// One topic at the end.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TopicSummary {
+    /// How many partitions it has.
+    pub partitions: u64,
+    /// Records appended to all of them.
+    pub records_in: u64,
+    /// Bytes appended to all of them.
+    pub bytes_in: u64,
+    /// Records of the fullest partition over the mean.
+    pub max_over_mean: Measured,
+    /// Standard deviation of the partitions' records, over their mean.
+    pub cv: Measured,
+    /// Keys that were sent most often, the hottest first.
+    pub hottest_keys: Vec<HotKey>,
+    /// The partition with more than twice the mean, and why.
+    pub skew: Option<SkewSummary>,
+}
+
+/// A key that was sent often.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HotKey {
+    /// The key, harmless to show.
+    pub key: String,
+    /// The number of its partition; none where its records go to several.
+    pub partition: Option<u32>,
+    /// Records with it.
+    pub records: u64,
+    /// Their share of the topic's records with keys.
+    pub share: f64,
+}
+
+/// Why a topic is skewed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SkewSummary {
+    /// The fullest partition, as `TOPIC-N`.
+    pub partition: String,
+    /// `hot-key`, `few-keys`, `slow-broker`, `named-partition` or `hashing`.
+    pub cause: &'static str,
+    /// The cause in words.
+    pub text: String,
 }
 
 /// One consumer group at the end.

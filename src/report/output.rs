@@ -3,9 +3,11 @@
 //! Invariants: a regular file appears complete or stays as it was; a reader that closed its end
 //! of standard output is not an error.
 
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tempfile::NamedTempFile;
 
@@ -71,6 +73,15 @@ impl Destination {
         }
     }
 
+    /// Opens it for writing bit by bit.
+    pub fn stream(self) -> Stream {
+        Stream {
+            target: self.target,
+            name: self.name,
+            tap: Tap::default(),
+        }
+    }
+
     /// Writes all of `text`.
     pub fn write(self, text: &str) -> Result<(), WriteError> {
         let written = match self.target {
@@ -82,6 +93,81 @@ impl Destination {
             destination: self.name,
             cause,
         })
+    }
+}
+
+/// A destination that is written bit by bit. What has been written to a regular file appears with
+/// [`Stream::commit`], and is gone without it.
+#[derive(Debug)]
+pub struct Stream {
+    target: Target,
+    name: String,
+    tap: Tap,
+}
+
+/// Closes a stream from outside: what is written from then on goes nowhere. A stream whose reader
+/// went away closes by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Tap(Rc<Cell<bool>>);
+
+impl Tap {
+    /// Nothing more is to be written, not even what is buffered.
+    pub fn close(&self) {
+        self.0.set(true);
+    }
+
+    /// Whether what is written goes nowhere.
+    pub fn is_closed(&self) -> bool {
+        self.0.get()
+    }
+}
+
+impl Stream {
+    /// What closes it.
+    pub fn tap(&self) -> Tap {
+        self.tap.clone()
+    }
+
+    /// Everything is written.
+    pub fn commit(self) -> Result<(), WriteError> {
+        let committed = match self.target {
+            Target::Stdout | Target::Device(_) => Ok(()),
+            Target::Beside { file, path } => persist(file, &path),
+        };
+        committed.map_err(|cause| WriteError {
+            destination: self.name,
+            cause,
+        })
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.tap.is_closed() {
+            return Ok(bytes.len());
+        }
+        match &mut self.target {
+            Target::Stdout => match io::stdout().write(bytes) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                    self.tap.close();
+                    Ok(bytes.len())
+                }
+                result => result,
+            },
+            Target::Device(file) => file.write(bytes),
+            Target::Beside { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stdout => match io::stdout().flush() {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+                result => result,
+            },
+            Target::Device(file) => file.flush(),
+            Target::Beside { file, .. } => file.flush(),
+        }
     }
 }
 
@@ -132,6 +218,10 @@ fn open(path: &Path) -> io::Result<Target> {
 
 fn replace(mut file: NamedTempFile, path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
+    persist(file, path)
+}
+
+fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path)
         .map(|_file| ())

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::model::Measured;
 use super::{Expected, Happening, Outcome, Report};
 use crate::command::text::escaped;
 
@@ -53,6 +54,7 @@ fn of_run(text: &mut String, report: &Report) {
     happenings(text, report);
     expectations(text, report);
     warnings(text, report);
+    skew(text, report);
     records(text, report);
     keys(text, report);
     consumers(text, report);
@@ -121,6 +123,30 @@ fn consumers(text: &mut String, report: &Report) {
             let said = format!("furthest behind: {partition} by {}", grouped(*lag));
             line(text, "    ", &said);
         }
+    }
+}
+
+/// Topics that are spread unevenly.
+fn skew(text: &mut String, report: &Report) {
+    let skewed = report.topics.iter().filter_map(|(name, topic)| {
+        let skew = topic.skew.as_ref()?;
+        Some((name, topic, skew))
+    });
+    for (place, (name, topic, skew)) in skewed.enumerate() {
+        if place == 0 {
+            text.push_str("\nSkew\n");
+        }
+        let figure = |value: Measured| value.get().map_or("–".to_owned(), |v| format!("{v:.3}"));
+        let words = format!(
+            "{}: max/mean {}, Cv {} over {} partitions; the fullest is {} because {}",
+            escaped(name),
+            figure(topic.max_over_mean),
+            figure(topic.cv),
+            grouped(topic.partitions),
+            escaped(&skew.partition),
+            escaped(&skew.text),
+        );
+        line(text, "  ", &words);
     }
 }
 

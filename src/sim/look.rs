@@ -182,6 +182,22 @@ impl Simulation {
         all
     }
 
+    /// Keys that were sent to a topic, and records with them, over all producers. Loads with more
+    /// keys than are counted do not count.
+    pub fn keys_sent(&self, topic: TopicIndex) -> (u64, u64) {
+        let tallies = self.key_tallies.of_topic(topic);
+        let records = tallies.flat_map(|tally| &tally.records);
+        records
+            .filter(|&&records| records > 0)
+            .fold((0, 0), |(keys, sum), records| (keys + 1, sum + records))
+    }
+
+    /// A partition's topic and the records that were appended to it, which is cheaper than a view.
+    pub fn records_in(&self, index: PartitionIndex) -> (TopicIndex, u64) {
+        let partition = self.cluster.partition(index);
+        (partition.topic, partition.log.records_in())
+    }
+
     /// Where all producers that draw from these keys send this one; none where they differ, or one
     /// of them sends it to several.
     fn partition_of_key(&self, tally: &KeyTally, key: &[u8], partitions: u32) -> Option<u32> {

@@ -15,6 +15,7 @@ mod full_buffer_live;
 mod golden;
 mod java_config;
 mod keys;
+mod keys_command;
 mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;

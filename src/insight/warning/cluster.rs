@@ -2,22 +2,14 @@
 
 use super::{Checkup, Diagnosis, Scope, Subject, Verdict, bytes};
 use crate::insight::names;
-use crate::insight::reading::{Spread, of_topic};
 use crate::insight::sentence::count;
 use crate::sim::fact::BrokerState;
-use crate::sim::ids::{BrokerIndex, TopicIndex};
+use crate::sim::ids::BrokerIndex;
 use crate::sim::time::SimSpan;
 use crate::sim::view::PartitionView;
 
 /// Share of all pools that partitions without a leader must hold.
 const PINNED_SHARE: f64 = 0.25;
-/// Records over the mean from which a partition is called hot.
-const HOT_OVER_MEAN: f64 = 2.0;
-/// Records per partition before a spread means anything.
-const SPREAD_RECORDS: u64 = 100;
-/// Bytes per partition before the spread of records without keys means anything: a partition is
-/// kept for a whole batch at a time.
-const SPREAD_BYTES: u64 = 1024 * 1024;
 /// A disk that is this far behind holds up whoever waits for it.
 const DISK_BEHIND: SimSpan = SimSpan::from_millis(1_000);
 
@@ -114,69 +106,6 @@ impl Diagnosis for DeadLeaderPinsPool {
             bytes(pools),
         ))
     }
-}
-
-/// One partition gets far more than its share.
-pub(super) struct SkewedPartitions;
-
-impl Diagnosis for SkewedPartitions {
-    fn name(&self) -> &'static str {
-        "skewed-partitions"
-    }
-
-    fn summary(&self) -> &'static str {
-        "topics are skewed"
-    }
-
-    fn scope(&self) -> Scope {
-        Scope::Topics
-    }
-
-    fn check(&self, subject: Subject, checkup: &Checkup<'_>) -> Verdict {
-        let Subject::Topic(topic) = subject else {
-            return Verdict::Quiet;
-        };
-        let config = checkup.config();
-        let partitions = of_topic(checkup.partitions, topic);
-        let Some(spread) = Spread::of(partitions) else {
-            return Verdict::Quiet;
-        };
-        let records: u64 = partitions
-            .iter()
-            .map(|partition| partition.records_in)
-            .sum();
-        let bytes: u64 = partitions.iter().map(|partition| partition.bytes_in).sum();
-        let count = partitions.len() as u64;
-        let is_enough = if is_keyed(checkup, topic) {
-            SPREAD_RECORDS * count <= records
-        } else {
-            SPREAD_BYTES * count <= bytes
-        };
-        if !is_enough {
-            return Verdict::Unsure;
-        }
-        if spread.max_over_mean <= HOT_OVER_MEAN {
-            return Verdict::Quiet;
-        }
-        Verdict::Raised(format!(
-            "{} gets {:.1} times the mean of topic {}: its leader is full long before the others",
-            names::partition(config, spread.fullest),
-            spread.max_over_mean,
-            names::topic(config, topic),
-        ))
-    }
-}
-
-/// Whether records of a topic choose their partition one by one.
-fn is_keyed(checkup: &Checkup<'_>, topic: TopicIndex) -> bool {
-    let loads = checkup
-        .config()
-        .producers
-        .iter()
-        .flat_map(|producer| &producer.loads);
-    loads
-        .filter(|load| load.topic == topic)
-        .any(|load| !load.keys.keys.is_empty() || load.keys.explicit_partition.is_some())
 }
 
 /// A disk takes less than what comes.

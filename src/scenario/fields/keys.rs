@@ -33,7 +33,7 @@ pub(crate) static KEY: TableSpec = TableSpec {
         optional(
             "file",
             Kind::Path,
-            "a text file with a key in each line, drawn equally often",
+            "a text file with a key in each line, drawn equally often, or by a weight behind a tab",
         ),
         optional(
             "count",
@@ -51,6 +51,67 @@ pub(crate) static KEY: TableSpec = TableSpec {
             Kind::Word(&["string", "int32", "int64", "json"]),
             "string",
             "serializer: text, the number itself in 4 or 8 bytes, or a JSON string",
+        ),
+        optional(
+            "salt",
+            Kind::Table(&SALT),
+            "spreads the hottest keys over several: KEY#0, KEY#1, …",
+        ),
+        optional(
+            "sub-keys",
+            Kind::Table(&SUB_KEYS),
+            "splits keys by what they contain: KEY/1, KEY/2, …",
+        ),
+    ],
+};
+
+pub(crate) static SALT: TableSpec = TableSpec {
+    name: "salt = { … }",
+    help: "Salt for hot keys: each of their records draws one of several keys",
+    fields: &[
+        required(
+            "hottest",
+            Kind::Whole(1, KEYS_MAX as i128),
+            "how many keys are salted, those with the largest weights",
+        ),
+        required(
+            "over",
+            Kind::Whole(2, 65_536),
+            "how many keys each becomes, drawn equally often",
+        ),
+        default(
+            "format",
+            Kind::Payload,
+            "{key}#{n}",
+            "a salted key's text, {n} being its number from 0",
+        ),
+    ],
+};
+
+pub(crate) static SUB_KEYS: TableSpec = TableSpec {
+    name: "sub-keys = { … }",
+    help: "Keys by what they contain, such as a tenant's users: each key becomes several",
+    fields: &[
+        required(
+            "count",
+            Kind::Whole(1, KEYS_MAX as i128),
+            "how many keys each becomes, drawn equally often",
+        ),
+        optional(
+            "zipf",
+            Kind::Number(0.0, 20.0),
+            "sub-key n of a key with weight n^-s instead, for this s",
+        ),
+        optional(
+            "hottest",
+            Kind::Whole(1, KEYS_MAX as i128),
+            "only that many keys are split, those with the largest weights",
+        ),
+        default(
+            "format",
+            Kind::Payload,
+            "{key}/{n}",
+            "a sub-key's text, {n} being its number from 1",
         ),
     ],
 };

@@ -1,5 +1,9 @@
 //! The keys of a load, as serialized bytes.
 
+mod spread;
+
+use crate::command::text::escaped;
+use crate::kafka::serializer::{KeySerializer, Unfit};
 use crate::scenario::fields::{Kind, WEIGHTED_KEY_TABLE};
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
@@ -9,16 +13,17 @@ use crate::sim::config::{KEYS_MAX, KeyChoice, KeyConfig};
 
 use super::World;
 
+/// The largest weight of a key.
+const WEIGHT_MAX: f64 = 1e15;
 /// What in a format is replaced by a key's number.
 const NUMBER: &str = "{n}";
 
-/// How a key becomes bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Serializer {
-    Text,
-    Int32,
-    Int64,
-    Json,
+/// Keys as people write them, before they are serialized.
+struct Texts {
+    keys: Vec<String>,
+    choice: KeyChoice,
+    /// Where they stand in the scenario.
+    place: Place,
 }
 
 /// No keys.
@@ -40,7 +45,8 @@ pub(super) fn keys(world: &mut World<'_>, load: &Fields<'_>) -> KeyConfig {
         .node("key")
         .is_some_and(|node| node.as_array().is_some())
     {
-        return weighted(world, load.items("key"), Serializer::Text, place);
+        let texts = weighted(world, load.items("key"), KeySerializer::String, place);
+        return serialized(world, texts, KeySerializer::String);
     }
     none()
 }
@@ -61,30 +67,51 @@ fn from_table(world: &mut World<'_>, fields: &Fields<'_>) -> KeyConfig {
         return none();
     };
     let serializer = match fields.text("as") {
-        Some("int32") => Serializer::Int32,
-        Some("int64") => Serializer::Int64,
-        Some("json") => Serializer::Json,
-        _ => Serializer::Text,
+        Some("int32") => KeySerializer::Int32,
+        Some("int64") => KeySerializer::Int64,
+        Some("json") => KeySerializer::Json,
+        _ => KeySerializer::String,
     };
     misplaced(world, fields, form, serializer);
-    match form {
+    let texts = match form {
         "uniform" => numbered(world, fields, "uniform", serializer, KeyChoice::Uniform),
         "cycle" => numbered(world, fields, "cycle", serializer, KeyChoice::Cycle),
         "zipf" => zipf(world, fields, serializer),
         "weighted" => weighted(world, fields.items("weighted"), serializer, fields.place),
-        _ => from_file(world, fields, serializer),
+        _ => from_file(world, fields),
+    };
+    let texts = texts.and_then(|texts| spread::spread(world, fields, texts));
+    serialized(world, texts, serializer)
+}
+
+/// The bytes of all keys.
+fn serialized(world: &mut World<'_>, texts: Option<Texts>, serializer: KeySerializer) -> KeyConfig {
+    let Some(texts) = texts else { return none() };
+    let mut keys = Vec::with_capacity(texts.keys.len());
+    for text in &texts.keys {
+        let mut key = Vec::with_capacity(text.len());
+        if let Err(unfit) = serializer.serialize(text.as_bytes(), &mut key) {
+            world.problem(unfit_key(text, unfit, texts.place));
+            return none();
+        }
+        keys.push(key);
+    }
+    KeyConfig {
+        keys,
+        choice: texts.choice,
+        explicit_partition: None,
     }
 }
 
 /// Keys of the table that mean nothing with this form.
-fn misplaced(world: &mut World<'_>, fields: &Fields<'_>, form: &str, serializer: Serializer) {
+fn misplaced(world: &mut World<'_>, fields: &Fields<'_>, form: &str, serializer: KeySerializer) {
     if fields.has("count") && form != "zipf" {
         let problem = Problem::new(format!("`count` does not go with `{form}`"));
         let label = format!("`{form}` says how many");
         world.problem(problem.at(fields.place_of("count"), label));
     }
     let is_numbered = matches!(form, "uniform" | "cycle" | "zipf");
-    let is_number = matches!(serializer, Serializer::Int32 | Serializer::Int64);
+    let is_number = is_number(serializer);
     if fields.has("format") && (!is_numbered || is_number) {
         let problem = Problem::new("`format` has nothing to format here");
         let label = if is_number {
@@ -96,31 +123,35 @@ fn misplaced(world: &mut World<'_>, fields: &Fields<'_>, form: &str, serializer:
     }
 }
 
+/// Whether a serializer takes numbers alone.
+const fn is_number(serializer: KeySerializer) -> bool {
+    matches!(serializer, KeySerializer::Int32 | KeySerializer::Int64)
+}
+
 /// Keys from 1 to the number that `form` says.
 fn numbered(
     world: &mut World<'_>,
     fields: &Fields<'_>,
     form: &str,
-    serializer: Serializer,
+    serializer: KeySerializer,
     choice: KeyChoice,
-) -> KeyConfig {
+) -> Option<Texts> {
     let count = fields.whole::<u32>(form).unwrap_or(1);
-    if !world.take_entries(count as usize, fields.place_of(form)) {
-        return none();
+    let place = fields.place_of(form);
+    if !world.take_entries(count as usize, place) {
+        return None;
     }
-    let format = format(world, fields, count);
-    let keys = (1..=count)
-        .map(|n| match serializer {
-            Serializer::Int32 => (n as i32).to_be_bytes().to_vec(),
-            Serializer::Int64 => i64::from(n).to_be_bytes().to_vec(),
-            _ => text_bytes(&format.replace(NUMBER, &n.to_string()), serializer),
-        })
-        .collect();
-    KeyConfig {
-        keys,
+    let format = if is_number(serializer) {
+        NUMBER
+    } else {
+        format(world, fields, count)
+    };
+    let numbers = (1..=count).map(|n| n.to_string());
+    Some(Texts {
+        keys: numbers.map(|n| format.replace(NUMBER, &n)).collect(),
         choice,
-        explicit_partition: None,
-    }
+        place,
+    })
 }
 
 /// A format in which every key gets its number.
@@ -138,7 +169,7 @@ fn format<'a>(world: &mut World<'_>, fields: &Fields<'a>, count: u32) -> &'a str
 }
 
 /// Key n with weight n^-s.
-fn zipf(world: &mut World<'_>, fields: &Fields<'_>, serializer: Serializer) -> KeyConfig {
+fn zipf(world: &mut World<'_>, fields: &Fields<'_>, serializer: KeySerializer) -> Option<Texts> {
     let exponent = fields.number("zipf").unwrap_or(1.0);
     if !fields.has("count") {
         let problem = Problem::new("`zipf` does not say how many keys");
@@ -148,28 +179,26 @@ fn zipf(world: &mut World<'_>, fields: &Fields<'_>, serializer: Serializer) -> K
                 .at(place, "`count` is missing")
                 .hint("{ zipf = 1.1, count = 5000 }"),
         );
-        return none();
+        return None;
     }
     let count = fields.whole::<u32>("count").unwrap_or(1);
-    let weights = (1..=count)
-        .map(|n| libm::pow(f64::from(n), -exponent))
-        .collect();
-    numbered(
-        world,
-        fields,
-        "count",
-        serializer,
-        KeyChoice::Weighted(weights),
-    )
+    let choice = KeyChoice::Weighted(zipf_weights(count, exponent));
+    numbered(world, fields, "count", serializer, choice)
+}
+
+/// n^-s for n from 1 to `count`.
+fn zipf_weights(count: u32, exponent: f64) -> Vec<f64> {
+    let weight = |n| libm::pow(f64::from(n), -exponent);
+    (1..=count).map(weight).collect()
 }
 
 /// A list of keys, each with a weight or 1.
 fn weighted(
     world: &mut World<'_>,
     items: &[Node],
-    serializer: Serializer,
+    serializer: KeySerializer,
     place: Place,
-) -> KeyConfig {
+) -> Option<Texts> {
     if items.is_empty() {
         let problem = Problem::new("`key` lists no keys");
         world.problem(
@@ -179,10 +208,11 @@ fn weighted(
         );
     }
     if items.len() > KEYS_MAX as usize || !world.take_entries(items.len(), place) {
-        return none();
+        return None;
     }
-    let mut keys = Vec::with_capacity(items.len());
+    let mut texts = Vec::with_capacity(items.len());
     let mut weights = Vec::with_capacity(items.len());
+    let mut misfits = 0;
     for item in items {
         let (text, weight) = match (item.as_text(), item.as_table()) {
             (Some(text), _) => (text, 1.0),
@@ -199,38 +229,45 @@ fn weighted(
             }
             _ => continue,
         };
-        match listed_key(text, serializer) {
-            Some(key) => keys.push(key),
-            None => world.problem(not_a_number(text, item.place)),
+        if let Err(unfit) = serializer.serialize(text.as_bytes(), &mut Vec::new()) {
+            world.problem(unfit_key(text, unfit, item.place));
+            misfits += 1;
         }
+        texts.push(text.to_owned());
         weights.push(weight);
     }
-    if !weights.iter().any(|weight| *weight > 0.0) && !items.is_empty() {
+    if misfits > 0 {
+        return None;
+    }
+    Some(Texts {
+        keys: texts,
+        choice: choice_by(world, weights, place),
+        place,
+    })
+}
+
+/// Keys by their weights; evenly where these are equal.
+fn choice_by(world: &mut World<'_>, weights: Vec<f64>, place: Place) -> KeyChoice {
+    if !weights.iter().any(|weight| *weight > 0.0) && !weights.is_empty() {
         let problem = Problem::new("all weights are zero");
         world.problem(problem.at(place, "one must be above 0"));
     }
     let is_even = weights
         .windows(2)
         .all(|pair| pair[0].total_cmp(&pair[1]).is_eq());
-    let choice = if is_even {
+    if is_even {
         KeyChoice::Uniform
     } else {
         KeyChoice::Weighted(weights)
-    };
-    KeyConfig {
-        keys,
-        choice,
-        explicit_partition: None,
     }
 }
 
-/// One key in each line of a file.
-fn from_file(world: &mut World<'_>, fields: &Fields<'_>, serializer: Serializer) -> KeyConfig {
+/// One key in each line of a file, and behind a tab its weight where it has one.
+fn from_file(world: &mut World<'_>, fields: &Fields<'_>) -> Option<Texts> {
     let place = fields.place_of("file");
-    let Some(text) = super::values::neighbour(world, fields, "file") else {
-        return none();
-    };
-    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+    let text = super::values::neighbour(world, fields, "file")?;
+    let lines = text.lines().enumerate();
+    let lines: Vec<(usize, &str)> = lines.filter(|(_, line)| !line.is_empty()).collect();
     if lines.is_empty() {
         world
             .problem(Problem::new("the file has no keys").at(place, "expected a key in each line"));
@@ -238,48 +275,39 @@ fn from_file(world: &mut World<'_>, fields: &Fields<'_>, serializer: Serializer)
     if lines.len() > KEYS_MAX as usize {
         let problem = Problem::new("the file has too many keys");
         world.problem(problem.at(place, format!("a load has at most {KEYS_MAX}")));
-        return none();
+        return None;
     }
     if !world.take_entries(lines.len(), place) {
-        return none();
+        return None;
     }
-    let mut keys = Vec::with_capacity(lines.len());
-    for line in lines {
-        let Some(key) = listed_key(line, serializer) else {
-            world.problem(not_a_number(line, place));
-            break;
+    let mut texts = Vec::with_capacity(lines.len());
+    let mut weights = Vec::with_capacity(lines.len());
+    for (number, line) in lines {
+        let (key, weight) = line.rsplit_once('\t').unwrap_or((line, "1"));
+        let weight = weight.trim().parse().ok();
+        let Some(weight) = weight.filter(|weight| (0.0..=WEIGHT_MAX).contains(weight)) else {
+            let title = format!(
+                "line {} of the file has no weight behind its tab",
+                number + 1
+            );
+            world.problem(Problem::new(title).at(place, "expected a number of at least 0"));
+            return None;
         };
-        keys.push(key);
+        texts.push(key.to_owned());
+        weights.push(weight);
     }
-    KeyConfig {
-        keys,
-        choice: KeyChoice::Uniform,
-        explicit_partition: None,
-    }
+    Some(Texts {
+        keys: texts,
+        choice: choice_by(world, weights, place),
+        place,
+    })
 }
 
-fn not_a_number(text: &str, place: Place) -> Problem {
+fn unfit_key(text: &str, unfit: Unfit, place: Place) -> Problem {
+    let problem = Problem::new(format!("the key `{}` {unfit}", escaped(text)));
     let kind = Kind::Whole(i128::from(i64::MIN), i128::from(i64::MAX));
-    Problem::new(format!("the key `{text}` is not a number"))
-        .at(place, "because of `as`")
-        .hint(format!(
-            "`as` = \"int32\" or \"int64\" takes {}",
-            described(&kind)
-        ))
-}
-
-/// A key that was written out, serialized; `None` when it is no number and should be one.
-fn listed_key(text: &str, serializer: Serializer) -> Option<Vec<u8>> {
-    match serializer {
-        Serializer::Int32 => text.parse::<i32>().ok().map(|n| n.to_be_bytes().to_vec()),
-        Serializer::Int64 => text.parse::<i64>().ok().map(|n| n.to_be_bytes().to_vec()),
-        Serializer::Text | Serializer::Json => Some(text_bytes(text, serializer)),
-    }
-}
-
-fn text_bytes(text: &str, serializer: Serializer) -> Vec<u8> {
-    match serializer {
-        Serializer::Json => serde_json::Value::from(text).to_string().into_bytes(),
-        _ => text.as_bytes().to_vec(),
-    }
+    problem.at(place, "because of `as`").hint(format!(
+        "`as` = \"int32\" or \"int64\" takes {}",
+        described(&kind)
+    ))
 }

@@ -2,6 +2,7 @@
 
 mod extending;
 mod files;
+mod keys;
 mod loading;
 mod problems;
 mod rubbish;

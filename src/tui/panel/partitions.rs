@@ -8,7 +8,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::sim::ids::TopicIndex;
+use crate::insight::skew::FLAG_FACTOR;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::tui::layout::below;
 use crate::tui::model::Extent;
 use crate::tui::number;
@@ -22,17 +23,19 @@ use crate::tui::widget::table::{Column, Table, total_cells};
 const QUEUE_BATCHES_MIN: u32 = 8;
 /// From this width on, each row has a history.
 const HISTORY_WIDTH_MIN: u16 = 72;
+/// From this height on, the pane says why a partition is flagged.
+const CAUSE_HEIGHT_MIN: u16 = 7;
 /// From this height on, the pane says how many partitions it leaves out.
 const UNREAD_HEIGHT_MIN: u16 = 3;
-/// How far above the mean a figure must be to be flagged.
-pub const FLAG_FACTOR: f64 = 2.0;
 
 /// One row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// `events-3`.
     pub name: String,
-    /// Node id of the leader, or a glyph for none.
+    /// The leader.
+    pub broker: Option<BrokerIndex>,
+    /// Its node id.
     pub leader: Option<String>,
     /// In-sync replicas.
     pub isr: usize,
@@ -70,6 +73,8 @@ pub struct Partitions<'a> {
     pub rows: Vec<Row>,
     /// Partitions beyond the rows.
     pub unread: usize,
+    /// Why a partition has far more than the others, where one has.
+    pub cause: Option<String>,
     /// How even the least even topic is, once it has records.
     pub evenness: Option<Evenness>,
     /// The hottest keys of that topic.
@@ -161,8 +166,17 @@ impl Partitions<'_> {
 
     /// Lines that rows take in `height` lines, without the heading and what stands below.
     pub fn visible(&self, height: u16) -> u16 {
-        let below = u16::from(self.shows_keys(height)) + u16::from(self.shows_unread(height));
+        let below = [
+            self.shows_keys(height),
+            self.shows_cause(height),
+            self.shows_unread(height),
+        ];
+        let below = below.into_iter().filter(|shows| *shows).count() as u16;
         height.saturating_sub(1 + below)
+    }
+
+    fn shows_cause(&self, height: u16) -> bool {
+        self.cause.is_some() && height >= CAUSE_HEIGHT_MIN
     }
 
     fn shows_unread(&self, height: u16) -> bool {
@@ -252,7 +266,14 @@ impl Partitions<'_> {
         }
     }
 
-    /// What the rows, the bars and the evenness do not cover.
+    /// Why a partition is flagged.
+    fn cause_words(&self) -> Line<'static> {
+        let words = self.cause.as_deref().unwrap_or_default();
+        let line = format!("{}{words}", self.theme.glyphs.alert);
+        Line::styled(line, self.theme.styles.tone.warn)
+    }
+
+    /// What the rows and the bars do not cover.
     fn unread_words(&self) -> Line<'static> {
         let words = match self.unread {
             1 => "1 more partition is left out".to_owned(),
@@ -414,6 +435,10 @@ impl Widget for &Partitions<'_> {
         self.draw_histories(shown.map(|(row, _)| row), history, buffer);
         if self.shows_unread(area.height) {
             text::put_line(buffer, area, visible as u16 + 1, &self.unread_words());
+        }
+        if self.shows_cause(area.height) {
+            let below = 1 + u16::from(self.shows_keys(area.height));
+            text::put_line(buffer, area, area.height - below, &self.cause_words());
         }
         if self.shows_keys(area.height) {
             text::put_line(buffer, area, area.height - 1, &self.keys(area.width));
