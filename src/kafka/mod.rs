@@ -19,6 +19,7 @@ pub mod metric_name;
 pub mod metric_window;
 pub mod properties;
 pub mod rdkafka_partitioner;
+pub mod rdkafka_version;
 pub mod settings;
 pub mod size;
 pub mod transaction_message;

@@ -7,6 +7,7 @@
 
 mod broker;
 mod producer;
+mod rdkafka_producer;
 mod topic;
 
 pub use broker::{
@@ -16,5 +17,9 @@ pub use broker::{
 pub use producer::{
     Acks, Compression, CompressionType, JavaProducerSettings, MetadataSettings, MetricsSettings,
     PartitionerClass, PartitionerSettings, RecoveryStrategy,
+};
+pub use rdkafka_producer::{
+    DeliveryReports, MissingTopics, QueuingStrategy, RdkafkaConnectionSettings, RdkafkaIdempotence,
+    RdkafkaMetadataSettings, RdkafkaProducerSettings, RdkafkaQueueSettings, RequiredAcks,
 };
 pub use topic::{CleanupPolicy, TimestampType, TopicSettings};
