@@ -189,6 +189,9 @@ pub struct LoadConfig {
     pub values: ValueConfig,
     /// After which records the application waits for acknowledgement.
     pub await_acks: AwaitAcks,
+    /// How the threads serve delivery reports; [`Polling::Never`] for a Java client, which calls
+    /// back by itself.
+    pub polling: Polling,
     /// What the application does with a record that `send()` refused.
     pub on_refused: OnRefused,
     /// What the application does when a callback brings an error.
@@ -293,6 +296,18 @@ pub enum AwaitAcks {
     Every(u32),
 }
 
+/// How an application serves delivery reports: who calls librdkafka's `rd_kafka_poll()`, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polling {
+    /// Each thread after every so many of its own calls of `produce()`, refused ones too; at
+    /// least 1.
+    Calls(u32),
+    /// One more thread, every so often.
+    Interval(SimSpan),
+    /// Nobody, except within `flush()` and `close()`.
+    Never,
+}
+
 /// What the application does with a refused record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRefused {
@@ -304,6 +319,10 @@ pub enum OnRefused {
     Spill,
     /// No call for this long, then the same record again.
     Pause(SimSpan),
+    /// A full queue refuses nothing: `produce()` itself waits for room, without limit
+    /// (librdkafka's `RD_KAFKA_MSG_F_BLOCK`). Other refusals are counted and gone. Not for Java
+    /// clients.
+    Block,
 }
 
 /// What the application does when a callback brings an error.
@@ -357,6 +376,8 @@ pub struct ScriptStep {
 pub enum Call {
     /// `send()` of one record.
     Produce(ScriptRecord),
+    /// Serve delivery reports, waiting this long for the first (librdkafka only).
+    Poll(SimSpan),
     /// Wait until everything sent so far is done.
     Flush,
     /// Close within this time (`None`: without limit).

@@ -9,8 +9,8 @@ use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::config::{
     Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ExistingTopic, HistoryDetail,
-    KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused, Pacing, ProducerConfig,
-    Rate, RateStep, TopicConfig, ValueConfig,
+    KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused, Pacing, Polling,
+    ProducerConfig, Rate, RateStep, TopicConfig, ValueConfig,
 };
 use crate::sim::fact::{Fact, Stamped};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
@@ -114,6 +114,7 @@ pub fn load(records_per_second: u64) -> LoadConfig {
         }),
         values: ValueConfig::Fixed(1024),
         await_acks: AwaitAcks::None,
+        polling: Polling::Never,
         on_refused: OnRefused::Drop,
         on_failed: OnFailed::Count,
         throttle: None,

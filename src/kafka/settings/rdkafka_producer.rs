@@ -47,6 +47,7 @@ pub struct RdkafkaProducerSettings {
     /// `sticky.partitioning.linger.ms`: how long keyless messages stay with a partition, up to
     /// 900,000; 0 draws a partition for each. Twice the linger where it was not set.
     pub sticky_linger_ms: u64,
+    /// Whether the application has a delivery-report callback (`dr_msg_cb`), and
     /// `delivery.report.only.error`.
     pub delivery_reports: DeliveryReports,
     /// `compression.codec` with `compression.level`; the level is nothing for the codec's own.
@@ -86,14 +87,16 @@ pub struct RdkafkaQueueSettings {
     pub value_bytes_max: u64,
 }
 
-/// Which messages the application hears of (`delivery.report.only.error`).
+/// Which messages the application hears of: whether it has a delivery-report callback
+/// (`dr_msg_cb`), and `delivery.report.only.error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DeliveryReports {
-    /// All, if it listens at all: a message keeps its place in the queue until `poll()` has
-    /// served its report.
+    /// All: a message keeps its place in the queue until `poll()` has served its report.
     All,
     /// Those that failed; delivered ones give up their places at once.
     OnlyErrors,
+    /// None, without a callback: every message gives up its place when its fate is known.
+    None,
 }
 
 /// Whether the broker can tell a repeated message from a new one.

@@ -6,7 +6,8 @@ use crate::kafka::metric_name::ProducerMetric;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::sim::config::{
-    Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Rate, RateStep, Throttle,
+    Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Polling, Rate, RateStep,
+    Throttle,
 };
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -34,6 +35,7 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
         keys: Arc::new(keys),
         values: values::values(world, fields),
         await_acks: await_acks(fields),
+        polling: Polling::Never,
         on_refused: on_refused(fields),
         on_failed: match fields.text("on-failed") {
             Some("resend") => OnFailed::Resend,

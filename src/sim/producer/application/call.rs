@@ -195,7 +195,8 @@ impl Application {
                 }
                 self.call_returned(ctx, place, None);
             }
-            OnRefused::Retry => self.pace_on(ctx, place),
+            // A Java client's application never gets the second.
+            OnRefused::Retry | OnRefused::Block => self.pace_on(ctx, place),
             OnRefused::Pause(span) => {
                 thread.waiting = Waiting::Pausing;
                 thread.next_at = ctx.now + span;
@@ -324,6 +325,8 @@ impl Application {
                 thread.in_hand = Some(in_hand(record, client.keys_decide()));
                 self.send(ctx, client, place);
             }
+            // A Java client calls back by itself.
+            Call::Poll(_) => self.call_returned(ctx, place, None),
             Call::Flush => self.flush(ctx, client, place),
             Call::Close(timeout) => self.close(ctx, client, place, *timeout),
             Call::NewProducer => {
