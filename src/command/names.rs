@@ -35,6 +35,7 @@ impl Names {
     pub fn of(config: &Config) -> Self {
         let version = |client: &ClientConfig| match client {
             ClientConfig::Java(settings) => settings.version,
+            ClientConfig::Rdkafka(_) => KafkaVersion::DEFAULT,
         };
         let mut first = 0;
         let mut topics = Vec::new();
