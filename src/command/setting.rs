@@ -44,10 +44,7 @@ pub(super) fn parse(
     match refused.first() {
         Some(refused) => {
             let message = refused.text.trim_end_matches('.').to_owned();
-            Err(problem(format!(
-                "{}: {message}",
-                refused.class.simple_name()
-            )))
+            Err(problem(format!("{}: {message}", refused.error.name())))
         }
         None => Ok((key.to_owned(), value.to_owned())),
     }
