@@ -18,6 +18,7 @@ pub mod message;
 pub mod metric_name;
 pub mod metric_window;
 pub mod properties;
+pub mod rdkafka_error;
 pub mod rdkafka_partitioner;
 pub mod rdkafka_version;
 pub mod settings;

@@ -331,7 +331,9 @@ fn warnings(values: &Values, outcome: &mut Outcome) {
     if values.is_set(FAST_REFRESH) && metadata.refresh_fast_interval_ms > max_ms {
         outcome.warn(FAST_REFRESH, cut(metadata.refresh_fast_interval_ms));
     }
-    if values.is_set(BOOTSTRAP) && values.text(BOOTSTRAP).is_none() {
+    // A transaction's coordinator already counts as a broker.
+    let has_addresses = values.text(BOOTSTRAP).is_some() || outcome.is_transactional();
+    if values.is_set(BOOTSTRAP) && !has_addresses {
         let text = "no addresses: the client would never connect; the simulated one does";
         outcome.warn(BOOTSTRAP, text.to_owned());
     }
