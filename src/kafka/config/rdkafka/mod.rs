@@ -189,7 +189,7 @@ fn half_read(name: &str, value: &super::grammar::Value, rest: &str) -> Note {
 }
 
 /// What the client warns of, property by property, and what only the simulation ignores.
-fn warnings<'a>(written: &BTreeMap<&'static str, &'a str>) -> Vec<Note> {
+fn warnings(written: &BTreeMap<&'static str, &str>) -> Vec<Note> {
     let mut notes = Vec::new();
     for property in table() {
         let Some(name) = written.get(property.key.name) else {

@@ -1,3 +1,5 @@
+//! Stories about librdkafka's configuration: what it takes, changes and refuses.
+
 use super::super::super::rdkafka_partitioner::RdkafkaPartitioner;
 use super::super::super::settings::{
     Acks, CompressionType, QueuingStrategy, RdkafkaIdempotence, RequiredAcks,
