@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::kafka::config::java;
+use crate::kafka::config::{java, rdkafka};
 use crate::kafka::settings::{
-    BrokerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
+    BrokerSettings, DeliveryReports, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
 };
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
@@ -183,7 +183,14 @@ impl ClientConfig {
                 let (settings, _) = java::validate(settings.version, given).ok()?;
                 Some(Self::Java(Box::new(settings)))
             }
-            Self::Rdkafka(_) => None,
+            Self::Rdkafka(settings) => {
+                let (mut with, _) = rdkafka::validate(settings.version, given).ok()?;
+                // Whether there is a callback is the program's, not the configuration's.
+                if settings.delivery_reports == DeliveryReports::None {
+                    with.delivery_reports = DeliveryReports::None;
+                }
+                Some(Self::Rdkafka(Box::new(with)))
+            }
         }
     }
 

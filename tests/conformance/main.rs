@@ -16,6 +16,7 @@ mod keys;
 mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
+mod rdkafka_config;
 mod retries;
 mod retries_live;
 mod sizes;
@@ -31,7 +32,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 12] = [
+const COMPARED: [fn() -> Vec<Comparison>; 13] = [
     dead_leader::compare,
     failover::compare,
     full_buffer::compare,
@@ -40,6 +41,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 12] = [
     keys::compare,
     keys_rdkafka::compare,
     linger::compare,
+    rdkafka_config::compare,
     retries::compare,
     retries_live::compare,
     sizes::compare,

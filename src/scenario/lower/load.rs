@@ -6,20 +6,23 @@ use crate::kafka::metric_name::ProducerMetric;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::sim::config::{
-    Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Polling, Rate, RateStep,
-    Throttle,
+    Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Rate, RateStep, Throttle,
 };
 use crate::sim::time::{SimSpan, SimTime};
 
-use super::{World, keys, values};
+use super::dialect::Dialect;
+use super::{World, keys, rdkafka, values};
 
 /// One `[[producer.load]]`.
-pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
+pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>, dialect: Dialect) -> LoadConfig {
     let name = fields.text("topic").unwrap_or("?");
-    let topic = world.topic(name, fields.place_of("topic"));
+    let topic = world.topic(name, fields.place_of("topic"), dialect);
     let mut keys = keys::keys(world, fields);
     keys.explicit_partition = fields.whole("partition");
-    explicit_partition(world, fields, topic.index());
+    explicit_partition(world, fields, topic.index(), dialect);
+    let polling = rdkafka::polling(world, fields, dialect);
+    let on_refused = on_refused(fields);
+    rdkafka::check_load(world, fields, dialect, (polling, on_refused));
     LoadConfig {
         topic,
         rate: rate(world, fields),
@@ -35,8 +38,8 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
         keys: Arc::new(keys),
         values: values::values(world, fields),
         await_acks: await_acks(fields),
-        polling: Polling::Never,
-        on_refused: on_refused(fields),
+        polling,
+        on_refused,
         on_failed: match fields.text("on-failed") {
             Some("resend") => OnFailed::Resend,
             Some("spill") => OnFailed::Spill,
@@ -49,7 +52,7 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
 }
 
 /// A partition that a topic does not have is legal: the client waits for it.
-fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize) {
+fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize, dialect: Dialect) {
     let existing = world
         .topics
         .get(topic)
@@ -59,7 +62,7 @@ fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize) 
         && partition >= count
     {
         let note = Problem::new(format!("the topic has {count} partitions, from 0"));
-        let label = "send() waits for this one, up to max.block.ms";
+        let label = dialect.of_unknown_partition();
         world
             .findings
             .note(note.at(fields.place_of("partition"), label));
@@ -130,6 +133,7 @@ fn on_refused(fields: &Fields<'_>) -> OnRefused {
         None => match fields.text("on-refused") {
             Some("retry") => OnRefused::Retry,
             Some("spill") => OnRefused::Spill,
+            Some("block") => OnRefused::Block,
             _ => OnRefused::Drop,
         },
     }

@@ -4,11 +4,13 @@
 //! What is wrong is said and stands in as something harmless, so that the rest is still checked.
 
 mod cluster;
+mod dialect;
 mod expect;
 mod keys;
 mod load;
 mod metric;
 mod producer;
+mod rdkafka;
 mod script;
 mod settings;
 mod timeline;
@@ -27,6 +29,7 @@ use super::problem::{Findings, Problem};
 use super::read::Fields;
 use super::sources::Sources;
 use super::tree::{Place, SourceId};
+use dialect::Dialect;
 
 /// Keys and sampled sizes of all producers together at most.
 pub const LOAD_ENTRIES_MAX: usize = 4_000_000;
@@ -140,12 +143,12 @@ impl World<'_> {
     fn broker_line(&mut self, scenario: &Fields<'_>) {
         if !self.kafka.is_supported_broker() {
             let title = format!("brokers of {} cannot be simulated", self.kafka);
-            let oldest = KafkaVersion::OLDEST_BROKER;
+            let (oldest, newest) = (KafkaVersion::OLDEST_BROKER, KafkaVersion::NEWEST);
             self.problem(
                 Problem::new(title)
                     .at(
                         scenario.place_of("kafka"),
-                        format!("expected {oldest} or younger"),
+                        format!("expected {oldest} to {newest}"),
                     )
                     .hint("an older client is a producer's `version`"),
             );
@@ -167,14 +170,14 @@ impl World<'_> {
     }
 
     /// The topic with this name; a name that the cluster does not have becomes an unknown topic.
-    fn topic(&mut self, name: &str, place: Place) -> TopicIndex {
+    fn topic(&mut self, name: &str, place: Place, dialect: Dialect) -> TopicIndex {
         if let Some(at) = self.topics.iter().position(|topic| topic.name == name) {
             return TopicIndex(at as u16);
         }
         let known = self.topics.iter().filter(|topic| topic.existing.is_some());
         let near = crate::command::text::nearest(name, known.map(|topic| topic.name.as_str()));
         let note = Problem::new(format!("the cluster has no topic `{name}`"))
-            .at(place, "send() waits for its metadata, up to max.block.ms")
+            .at(place, dialect.of_unknown_topic())
             .maybe(near);
         self.findings.note(note);
         self.topics.push(TopicConfig {

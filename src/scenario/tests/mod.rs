@@ -4,6 +4,7 @@ mod extending;
 mod files;
 mod loading;
 mod problems;
+mod rdkafka;
 mod rubbish;
 mod secrets;
 
