@@ -36,6 +36,7 @@ impl Names {
     pub fn of(config: &Config) -> Self {
         let client = |client: &ClientConfig| match client {
             ClientConfig::Java(settings) => ClientVersion::Java(settings.version),
+            ClientConfig::Rdkafka(settings) => ClientVersion::Rdkafka(settings.version),
         };
         let mut first = 0;
         let mut topics = Vec::new();

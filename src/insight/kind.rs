@@ -84,6 +84,8 @@ fact_kinds! {
     LinkChanged = "link-changed", Fact::LinkChanged { .. },
     LimitReached = "limit-reached", Fact::LimitReached { .. },
     Ended = "ended", Fact::Ended,
+    ClientFailed = "client-failed", Fact::ClientFailed { .. },
+    UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
 }
 
 impl FactKind {
@@ -92,6 +94,8 @@ impl FactKind {
         match fact {
             Fact::RecordRefused { .. }
             | Fact::BatchFailed { .. }
+            | Fact::ClientFailed { .. }
+            | Fact::UnassignedFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
             | Fact::LeaderChanged { leader: None, .. }

@@ -21,6 +21,7 @@ pub mod properties;
 pub mod rdkafka_error;
 pub mod rdkafka_partitioner;
 pub mod rdkafka_version;
+pub mod rdkafka_window;
 pub mod settings;
 pub mod size;
 pub mod transaction_message;

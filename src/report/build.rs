@@ -130,7 +130,7 @@ fn of_producer(session: &Session, producer: ProducerIndex) -> ProducerSummary {
     ProducerSummary {
         metrics,
         errors: errors
-            .map(|(class, count)| (class.simple_name().to_owned(), *count))
+            .map(|(class, count)| (class.name().to_owned(), *count))
             .collect(),
         latency_ms: latencies.collect(),
     }

@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::kafka::settings::{BrokerSettings, JavaProducerSettings, TopicSettings};
+use crate::kafka::config::{java, rdkafka};
+use crate::kafka::settings::{
+    BrokerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
+};
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
@@ -168,6 +171,40 @@ pub struct ProducerConfig {
 pub enum ClientConfig {
     /// Apache Kafka's Java client.
     Java(Box<JavaProducerSettings>),
+    /// librdkafka.
+    Rdkafka(Box<RdkafkaProducerSettings>),
+}
+
+impl ClientConfig {
+    /// The same client with this configuration, if it accepts it.
+    pub fn with(&self, given: &[(String, String)]) -> Option<Self> {
+        match self {
+            Self::Java(settings) => {
+                let (settings, _) = java::validate(settings.version, given).ok()?;
+                Some(Self::Java(Box::new(settings)))
+            }
+            Self::Rdkafka(settings) => {
+                let settings = rdkafka::change(settings, given).ok()?;
+                Some(Self::Rdkafka(Box::new(settings)))
+            }
+        }
+    }
+
+    /// The Java client's settings, if it is one.
+    pub fn java(&self) -> Option<&JavaProducerSettings> {
+        match self {
+            Self::Java(settings) => Some(settings),
+            Self::Rdkafka(_) => None,
+        }
+    }
+
+    /// librdkafka's settings, if it is one.
+    pub fn rdkafka(&self) -> Option<&RdkafkaProducerSettings> {
+        match self {
+            Self::Java(_) => None,
+            Self::Rdkafka(settings) => Some(settings),
+        }
+    }
 }
 
 /// Generated load.

@@ -36,12 +36,11 @@ impl Simulation {
 
     /// A partition.
     pub fn partition(&self, index: PartitionIndex) -> PartitionView {
-        let mut queued = (0, 0);
+        let mut queued = vec![(0, 0); self.partition_count()];
         for producer in &self.producers {
-            let (batches, bytes) = producer.queued(index);
-            queued = (queued.0 + batches, queued.1 + bytes);
+            producer.add_queued(&mut queued);
         }
-        self.partition_with(index, queued)
+        self.partition_with(index, queued[index.index()])
     }
 
     /// All partitions, at the price of one look at every accumulator.

@@ -30,6 +30,8 @@ mod output;
 mod partition;
 mod producer;
 mod queue;
+#[cfg(test)]
+mod rdkafka_stories;
 mod request;
 mod rng;
 mod simulation;

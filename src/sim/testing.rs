@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::kafka::config::java;
-use crate::kafka::settings::BrokerSettings;
-use crate::kafka::settings::TopicSettings;
+use crate::kafka::rdkafka_version::RdkafkaVersion;
+use crate::kafka::settings::{BrokerSettings, RdkafkaProducerSettings, TopicSettings};
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::config::{
@@ -89,6 +89,16 @@ pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) ->
         loads: Vec::new(),
         script: Vec::new(),
         trace: Vec::new(),
+    }
+}
+
+/// A librdkafka producer without load, configured from the defaults.
+pub fn rdkafka(name: &str, configure: impl Fn(&mut RdkafkaProducerSettings)) -> ProducerConfig {
+    let mut settings = RdkafkaProducerSettings::defaults(RdkafkaVersion::DEFAULT);
+    configure(&mut settings);
+    ProducerConfig {
+        client: ClientConfig::Rdkafka(Box::new(settings)),
+        ..producer(name, &[])
     }
 }
 

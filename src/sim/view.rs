@@ -14,8 +14,10 @@ pub struct ProducerView {
     pub index: ProducerIndex,
     /// Whether its process and client run.
     pub state: ProcessState,
-    /// Accumulator and buffer pool.
+    /// Accumulator and buffer pool of a Java client.
     pub buffer: BufferView,
+    /// The queue of a librdkafka client.
+    pub queue: Option<QueueView>,
     /// Application threads, loads first, the script's last.
     pub threads: Vec<ThreadView>,
     /// Connections that exist, bootstrap first.
@@ -70,6 +72,35 @@ pub struct BufferView {
     pub waiting_threads: u32,
     /// Age of the oldest batch.
     pub oldest_batch_age: Option<SimSpan>,
+}
+
+/// librdkafka's queue: every message from `produce()` until its report is served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueView {
+    /// `msg_cnt`.
+    pub messages: u64,
+    /// `queue.buffering.max.messages`; nothing is no limit.
+    pub messages_max: Option<u32>,
+    /// `msg_size`: bytes of values.
+    pub value_bytes: u64,
+    /// `queue.buffering.max.kbytes` in bytes.
+    pub value_bytes_max: u64,
+    /// Messages that wait for metadata of their topic.
+    pub unassigned: u64,
+    /// Messages that wait to be sent for the first time.
+    pub waiting: u64,
+    /// Messages in requests that are queued, written or answered not yet.
+    pub in_flight: u64,
+    /// Messages that wait to be sent again.
+    pub retrying: u64,
+    /// Messages whose fate is known and whose report waits for `poll()`.
+    pub reported: u64,
+    /// `replyq`: operations that wait for `poll()`.
+    pub reports: u64,
+    /// Calls of `produce()` that ended in `_QUEUE_FULL` so far.
+    pub full: u64,
+    /// Age of the oldest message that is not done.
+    pub oldest_age: Option<SimSpan>,
 }
 
 /// One application thread.

@@ -92,9 +92,10 @@ fn matches(check: &EventCheck, fact: &Fact, config: &Config) -> bool {
 /// told twice, as a refusal and as its call's return: the second does not count.
 fn exception_of<'a>(fact: &'a Fact, config: &Config) -> Option<&'a Exception> {
     match fact {
-        Fact::RecordRefused { exception, .. } | Fact::BatchFailed { exception, .. } => {
-            Some(exception)
-        }
+        Fact::RecordRefused { exception, .. }
+        | Fact::BatchFailed { exception, .. }
+        | Fact::UnassignedFailed { exception, .. }
+        | Fact::ClientFailed { exception, .. } => Some(exception),
         Fact::CallReturned {
             producer,
             call,

@@ -151,6 +151,8 @@ impl Diagnosis for MetadataBlocked {
         };
         let max_block_ms = match &config.producers[view.index.index()].client {
             ClientConfig::Java(settings) => settings.max_block_ms,
+            // Its calls never wait for metadata.
+            ClientConfig::Rdkafka(_) => return Verdict::Quiet,
         };
         Verdict::Raised(format!(
             "producer {name} has waited for metadata of topic {} since {since}: send() blocks \

@@ -125,10 +125,7 @@ fn client(world: &mut World<'_>, fields: &Fields<'_>) -> (ClientConfig, Given, D
         no_transactions(world, &settings);
         let (client, given) = rdkafka::client(world, fields, &settings);
         let dialect = Dialect::Librdkafka(client.delivery_reports);
-        let problem = Problem::new("librdkafka is not yet in this version");
-        world.problem(problem.at(fields.place_of("client"), "expected \"java\""));
-        let stand_in = JavaProducerSettings::defaults(world.kafka);
-        return (ClientConfig::Java(Box::new(stand_in)), given, dialect);
+        return (ClientConfig::Rdkafka(Box::new(client)), given, dialect);
     }
     rdkafka::no_delivery_report(world, fields);
     let (client, given) = java(world, fields, settings);

@@ -29,11 +29,13 @@ impl Client {
         let number = match call.route {
             Route::Partition(number) => number,
             Route::Hash(hash) => hash % count.max(1),
-            Route::Sticky if self.settings.partitioner.class == PartitionerClass::BuiltIn => {
+            Route::Sticky | Route::Drawn
+                if self.settings.partitioner.class == PartitionerClass::BuiltIn =>
+            {
                 let leaders = self.leaders(call.topic);
                 self.sticky_of(ctx, call.topic).choose(&leaders)
             }
-            Route::Sticky => {
+            Route::Sticky | Route::Drawn => {
                 let number = self.ask(ctx, call.topic);
                 call.asked += 1;
                 call.route = Route::Partition(number);

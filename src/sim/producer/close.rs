@@ -3,19 +3,13 @@
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::sim::context::Context;
-use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::BlockedOn;
-use crate::sim::network::Way;
 use crate::sim::producer::application::{AppCounts, Application, Waiting};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::time::SimTime;
-use crate::sim::view::ConnectionState;
-
-/// Bytes of a TCP FIN.
-const FIN_BYTES: u32 = 40;
 
 impl Client {
     /// `close()`: everything queued is sent at once; then the client ends.
@@ -62,29 +56,7 @@ impl Client {
 
     /// The process is gone: its kernel closes the sockets, and nobody waits for answers.
     pub fn hang_up(&mut self, ctx: &mut Context<'_>) {
-        for slot in 0..self.led_by.len() as u16 * 2 {
-            let broker = self.connections.broker_of(slot);
-            let connection = self.connections.get_mut(slot);
-            for sent in std::mem::take(&mut connection.in_flight) {
-                ctx.requests.release(sent.request);
-            }
-            if connection.state == ConnectionState::Disconnected {
-                continue;
-            }
-            connection.state = ConnectionState::Disconnected;
-            let channel = Channel {
-                producer: self.me,
-                slot,
-                generation: connection.generation,
-            };
-            let link = (
-                ctx.network.client(self.me, broker),
-                channel.lane(ctx.config.brokers.len()),
-            );
-            let transit = ctx.network.transmit(link, Way::Forth, ctx.now, FIN_BYTES);
-            let event = Event::Deliver(Message::Closed(channel));
-            ctx.queue.push(transit.arrives, self.rank, event);
-        }
+        self.connections.hang_up(ctx);
         self.closing = Closing::Done;
         self.sleep = Sleep::for_good();
         self.woken.clear();

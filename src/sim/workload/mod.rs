@@ -4,7 +4,7 @@ mod keys;
 mod pace;
 mod tally;
 
-pub use keys::{KeySource, KeyTable};
+pub use keys::{HashedKey, KeyHash, KeySource, KeyTable};
 pub use pace::{Pace, Step};
 pub use tally::KeyTallies;
 
@@ -40,30 +40,40 @@ pub fn keys_of_loads(config: &Config) -> (Vec<Vec<LoadKeys>>, KeyTallies) {
 
 fn key_tables(config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
     let mut made: Vec<(Kind, Arc<KeyTable>)> = Vec::new();
-    let mut table = |load: &LoadConfig| {
+    let mut table = |load: &LoadConfig, hash: KeyHash| {
         let existing = config.topics[load.topic.index()].existing.as_ref();
         let kind = Kind {
             keys: Arc::clone(&load.keys),
+            hash,
             value_bytes: load.values.fixed(),
             partitions: existing.map_or(1, |topic| topic.replicas.len() as u32),
         };
         if let Some((_, table)) = made.iter().find(|(other, _)| other.is_like(&kind)) {
             return Arc::clone(table);
         }
-        let table = Arc::new(KeyTable::new(&kind.keys, kind.value_bytes, kind.partitions));
+        let table = Arc::new(KeyTable::new(
+            &kind.keys,
+            kind.hash,
+            kind.value_bytes,
+            kind.partitions,
+        ));
         made.push((kind, Arc::clone(&table)));
         table
     };
     config
         .producers
         .iter()
-        .map(|p| p.loads.iter().map(&mut table).collect())
+        .map(|p| {
+            let hash = KeyHash::of(&p.client);
+            p.loads.iter().map(|load| table(load, hash)).collect()
+        })
         .collect()
 }
 
 /// What a key table is made from.
 struct Kind {
     keys: Arc<KeyConfig>,
+    hash: KeyHash,
     value_bytes: Option<u32>,
     partitions: u32,
 }
@@ -71,6 +81,7 @@ struct Kind {
 impl Kind {
     fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.keys, &other.keys)
+            && self.hash == other.hash
             && (self.value_bytes, self.partitions) == (other.value_bytes, other.partitions)
     }
 }

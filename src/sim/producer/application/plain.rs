@@ -17,7 +17,7 @@ use crate::sim::workload::{KeyTable, Step};
 
 impl Application {
     /// Records of one thread into open batches, up to `limit` or the first one that needs more.
-    pub(super) fn run_plain(
+    pub(in crate::sim::producer) fn run_plain(
         &mut self,
         ctx: &mut Context<'_>,
         client: &mut Client,
@@ -58,7 +58,7 @@ impl Application {
                 limit = limit.min(client.sleep.wakes_at());
             }
             if room == Room::None {
-                stopped = Some((key, target.size.payload));
+                stopped = Some(key);
                 break;
             }
             sent += 1;
@@ -82,9 +82,9 @@ impl Application {
             thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
         }
         thread.arrives_at = thread.next_at;
-        if let Some((key, payload)) = stopped {
+        if let Some(key) = stopped {
             load.begun += 1;
-            thread.in_hand = Some(load.in_hand(key, payload));
+            thread.in_hand = Some(load.in_hand(client, Some(key), load.config.values.fixed()));
             let before = ctx.now;
             ctx.now = thread.next_at;
             self.act(ctx, client, place);
@@ -95,7 +95,7 @@ impl Application {
 
 impl Load {
     /// The interval at `now`, worked out anew only when it changes.
-    fn step(&mut self, now: SimTime) -> Step {
+    pub(in crate::sim::producer) fn step(&mut self, now: SimTime) -> Step {
         let known = self.step.filter(|step| now < step.until);
         *self
             .step
@@ -103,7 +103,7 @@ impl Load {
     }
 
     /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(in crate::sim::producer) fn is_plain(&self) -> bool {
         self.config.pacing == Pacing::Closed
             && self.config.arrival == Arrival::Constant
             && self.config.await_acks == AwaitAcks::None
@@ -127,7 +127,9 @@ impl Load {
         }
         if self.keys.table.partitions != count {
             let value_bytes = self.config.values.fixed();
-            self.keys.table = Arc::new(KeyTable::new(&self.config.keys, value_bytes, count));
+            let hash = self.keys.table.hash;
+            let table = KeyTable::new(&self.config.keys, hash, value_bytes, count);
+            self.keys.table = Arc::new(table);
         }
         let largest = u64::from(upper_bound_estimate(self.keys.table.payload_max()));
         let limit = u64::from(client.settings.max_request_size);

@@ -74,5 +74,7 @@ fn blocked_on(scene: &Scene<'_>, on: BlockedOn) -> String {
         BlockedOn::Acks => "acknowledgement of its records".to_owned(),
         BlockedOn::Flush => "flush()".to_owned(),
         BlockedOn::Close => "close()".to_owned(),
+        BlockedOn::Room => "room in the queue".to_owned(),
+        BlockedOn::Reports => "delivery reports, in poll()".to_owned(),
     }
 }

@@ -1,0 +1,155 @@
+//! The tight loop of a generated load: a draw, a look-up and an addition for each message, as long
+//! as nothing but queues is concerned.
+//!
+//! Everything else (a full queue, an unknown topic, reports to be served) leaves the loop and
+//! becomes a call of its own. Times are those that one call after another would give.
+
+use std::sync::Arc;
+
+use crate::sim::config::{Arrival, AwaitAcks, Pacing, Polling, ValueConfig};
+use crate::sim::context::Context;
+use crate::sim::producer::append::Route;
+use crate::sim::producer::application::{Application, Load};
+use crate::sim::producer::client::Closing;
+use crate::sim::producer::rdkafka::Rdkafka;
+use crate::sim::producer::rdkafka::partitioning::Knowledge;
+use crate::sim::producer::rdkafka::toppar::{Message, Signal};
+use crate::sim::time::SimTime;
+use crate::sim::workload::KeyTable;
+
+/// Whether the tight loop can do this load: one size, nobody waits for anything.
+pub fn takes(load: &Load) -> bool {
+    load.config.pacing == Pacing::Closed
+        && load.config.arrival == Arrival::Constant
+        && load.config.await_acks == AwaitAcks::None
+        && matches!(
+            load.config.values,
+            ValueConfig::Null | ValueConfig::Fixed(_)
+        )
+}
+
+impl Rdkafka {
+    /// Messages of one thread into queues, up to `limit` or the first one that needs more.
+    pub(super) fn run_loop(
+        &mut self,
+        application: &mut Application,
+        ctx: &mut Context<'_>,
+        place: usize,
+        limit: SimTime,
+    ) {
+        let thread = &mut application.threads[place];
+        let Some(load) = thread.load.map(|at| &mut application.loads[at]) else {
+            return;
+        };
+        let left = load
+            .config
+            .records_max
+            .map_or(u64::MAX, |max| max.saturating_sub(load.begun));
+        if left == 0 || !self.prepare(load) {
+            application.act(ctx, self, place);
+            return;
+        }
+        let topic = load.config.topic;
+        let value = load.config.values.fixed();
+        let explicit = load.config.keys.explicit_partition.map(Route::Partition);
+        let is_keyed = !load.keys.table.is_empty();
+        let calls_max = match load.config.polling {
+            Polling::Calls(calls) => calls,
+            Polling::Interval(_) | Polling::Never => u32::MAX,
+        };
+        thread.keys.use_table(&load.keys.table);
+        let step = load.step(ctx.now);
+        let limit = limit.min(step.until);
+        let (mut sent, mut stopped, mut polls_at) = (0, None, None);
+        let tally = ctx.key_tallies.records_mut(load.keys.tally);
+        while sent < left {
+            let now = thread.next_at;
+            let drawn = is_keyed.then(|| thread.keys.draw_target());
+            let message = Message {
+                enqueued: now,
+                key: drawn.map_or(0, |(_, target)| target.key.length),
+                value: value.unwrap_or(0),
+            };
+            let key = drawn.map(|(key, _)| key);
+            if !self.has_room(message.value) {
+                stopped = Some(key);
+                break;
+            }
+            let hashed = drawn.map(|(_, target)| target.key);
+            let number = match explicit.unwrap_or_else(|| self.route_of(hashed)) {
+                // The table has the remainder already.
+                Route::Hash(hash) => {
+                    let known = drawn.map(|(_, target)| target.partition);
+                    known.unwrap_or_else(|| self.number_of(topic, Route::Hash(hash), now))
+                }
+                route => self.number_of(topic, route, now),
+            };
+            let Some(&queue) = self.topics[topic.index()].toppars.get(number as usize) else {
+                stopped = Some(key);
+                break;
+            };
+            let signal = self.enqueue(queue, message);
+            sent += 1;
+            if let Some(count) = key.and_then(|key| tally.get_mut(key as usize)) {
+                *count += 1;
+            }
+            thread.advance(step.interval);
+            thread.calls += 1;
+            if thread.calls >= calls_max {
+                thread.calls = 0;
+                if self.has_waiting_reports() {
+                    polls_at = Some(now);
+                    break;
+                }
+            }
+            if signal == Signal::On || thread.next_at >= limit {
+                break;
+            }
+        }
+        self.counts.sent += sent;
+        load.begun += sent;
+        if thread.next_at > step.until {
+            let sent_at = thread.before(step.interval);
+            thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
+        }
+        thread.arrives_at = thread.next_at;
+        // What follows happens at its own moment, and so does all that it leads to.
+        if let Some(at) = polls_at {
+            ctx.now = at;
+            self.serve_reports(ctx);
+        }
+        if let Some(key) = stopped {
+            load.begun += 1;
+            thread.in_hand = Some(load.in_hand(self, key, value));
+            ctx.now = thread.next_at;
+            application.act(ctx, self, place);
+        }
+    }
+
+    fn has_waiting_reports(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
+    /// Whether the topic is known and every message of the load is of a size that the client takes.
+    /// A topic that has another number of partitions than the shared table thought gets its own.
+    fn prepare(&self, load: &mut Load) -> bool {
+        let topic = &self.topics[load.config.topic.index()];
+        let is_open = self.closing == Closing::No && self.fatal.is_none();
+        if topic.knowledge != Knowledge::Known || !is_open {
+            return false;
+        }
+        let count = topic.toppars.len() as u32;
+        if load.keys.table.partitions != count {
+            let (hash, value) = (load.keys.table.hash, load.config.values.fixed());
+            let table = KeyTable::new(&load.config.keys, hash, value, count);
+            load.keys.table = Arc::new(table);
+        }
+        let largest = Message {
+            enqueued: SimTime::ZERO,
+            key: load.keys.table.payload_max(),
+            value: load.config.values.fixed().unwrap_or(0),
+        };
+        let bytes = u64::from(largest.key.max(largest.value)) + 36;
+        bytes <= u64::from(self.settings.message_max_bytes)
+    }
+}
