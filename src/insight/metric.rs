@@ -6,6 +6,7 @@
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::fact::Node;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::view::RdkafkaFigure;
 
 use super::ledger::LedgerField;
 
@@ -79,6 +80,12 @@ figures! {
         RecordsFailed = "kdrill-records-failed",
         /// Refusals so far; a record that is tried again counts every time.
         Refusals = "kdrill-refusals",
+        /// Calls of `produce()` that ended in `_QUEUE_FULL` so far (librdkafka only).
+        QueueFull = "kdrill-queue-full",
+        /// Messages in flight (librdkafka only).
+        InFlightMessages = "kdrill-in-flight-messages",
+        /// Messages that are done and whose report waits for `poll()` (librdkafka only).
+        ReportedMessages = "kdrill-reported-messages",
     }
 }
 
@@ -190,6 +197,9 @@ pub enum Metric {
     Partition(PartitionIndex, PartitionFigure),
     /// `ledger.FIELD`
     Ledger(LedgerField),
+    /// A figure of librdkafka's statistics: `producer.NAME.msg_cnt`, `producer.NAME.node.N.rtt.avg`,
+    /// `producer.NAME.topic.T.batchcnt.avg`, `producer.NAME.topic.T.P.msgs_inflight`.
+    Rdkafka(ProducerIndex, RdkafkaFigure),
 }
 
 impl Metric {

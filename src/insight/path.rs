@@ -3,6 +3,8 @@
 //!
 //! Names may contain dots. Where a path can be read in several ways, the longest name wins.
 
+mod rdkafka;
+
 use std::fmt;
 
 use super::ledger::LedgerField;
@@ -92,6 +94,7 @@ pub fn show(metric: Metric, config: &Config) -> String {
             names::node(config, node),
             metric.name(),
         ),
+        Metric::Rdkafka(producer, figure) => rdkafka::show(producer, figure, config),
         Metric::Broker(broker, figure) => {
             format!("broker.{}.{}", names::broker(config, broker), figure.name())
         }
@@ -158,6 +161,10 @@ fn parse_producer_tail(
     tail: &str,
     config: &Config,
 ) -> Result<Metric, PathProblem> {
+    let client = config.producers.get(producer.index());
+    if client.is_some_and(|producer| producer.client.rdkafka().is_some()) {
+        return rdkafka::parse(producer, tail, config);
+    }
     if let Some(rest) = tail.strip_prefix("topic.") {
         let topics = || config.topics.iter().map(|topic| topic.name.as_str());
         let Some((index, name)) = prefixes(rest, topics()).into_iter().next() else {

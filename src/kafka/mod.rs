@@ -19,6 +19,7 @@ pub mod metric_name;
 pub mod metric_window;
 pub mod properties;
 pub mod rdkafka_error;
+pub mod rdkafka_metric;
 pub mod rdkafka_partitioner;
 pub mod rdkafka_version;
 pub mod rdkafka_window;

@@ -5,7 +5,9 @@ use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopi
 use crate::sim::fact::Node;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::simulation::Simulation;
-use crate::sim::view::{BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView};
+use crate::sim::view::{
+    BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView, RdkafkaFigure,
+};
 
 impl Simulation {
     /// A producer.
@@ -152,6 +154,12 @@ impl Simulation {
         metric: ProducerNodeMetric,
     ) -> Option<f64> {
         self.producers[producer.index()].node_metric(node, metric, self.now)
+    }
+
+    /// A figure of librdkafka's statistics as the client would report it; nothing where it is
+    /// another client, or what it is about is not known yet.
+    pub fn rdkafka_figure(&self, producer: ProducerIndex, figure: RdkafkaFigure) -> Option<f64> {
+        self.producers[producer.index()].rdkafka_figure(&self.requests, figure, self.now)
     }
 
     /// The batches that a partition's log remembers, one line each.

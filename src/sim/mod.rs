@@ -38,7 +38,7 @@ mod simulation;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod time;
 pub mod view;
 mod workload;

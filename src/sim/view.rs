@@ -3,6 +3,9 @@
 //! Looking never changes anything: every method of [`View`] takes `&self` and computes what a real
 //! client or broker would show at this moment.
 
+use crate::kafka::rdkafka_metric::{
+    RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaPartitionMetric, RdkafkaTopicMetric,
+};
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::time::{SimSpan, SimTime};
@@ -101,6 +104,19 @@ pub struct QueueView {
     pub full: u64,
     /// Age of the oldest message that is not done.
     pub oldest_age: Option<SimSpan>,
+}
+
+/// One figure of librdkafka's statistics, with the object that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RdkafkaFigure {
+    /// Of the whole client.
+    Client(RdkafkaMetric),
+    /// Of one of `brokers`.
+    Broker(BrokerIndex, RdkafkaBrokerMetric),
+    /// Of one of `topics`.
+    Topic(TopicIndex, RdkafkaTopicMetric),
+    /// Of one of a topic's `partitions`.
+    Partition(PartitionIndex, RdkafkaPartitionMetric),
 }
 
 /// One application thread.

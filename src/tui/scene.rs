@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::sim::config::Config;
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::view::ProducerView;
+use crate::sim::view::{ProducerView, QueueView};
 use crate::tui::layout::Wants;
 use crate::tui::model::{Detail, Model};
 use crate::tui::theme::Theme;
@@ -126,6 +126,11 @@ impl<'a> Scene<'a> {
             .producers
             .get(producer.index())
             .and_then(|producer| producer.client.java())
+    }
+
+    /// The queue of the producer that the scene shows, if librdkafka is its client.
+    pub fn queue(&self) -> Option<QueueView> {
+        self.view(self.producer()?).queue
     }
 
     /// A figure over the window of the charts, two samples for each of `cells`.

@@ -1,5 +1,7 @@
 //! Producers with librdkafka: what they can say, and what only they can.
 
+use std::sync::Arc;
+
 use crate::kafka::config::rdkafka;
 use crate::kafka::rdkafka_partitioner::RdkafkaPartitioner;
 use crate::kafka::rdkafka_version::RdkafkaVersion;
@@ -90,7 +92,7 @@ fn waiting_for_what_never_comes_is_refused() {
     );
 }
 
-fn config(text: &str) -> Config {
+fn config(text: &str) -> Arc<Config> {
     load_text(text).unwrap().config
 }
 

@@ -3,7 +3,6 @@
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::sim::context::Context;
-use crate::sim::fact::BlockedOn;
 use crate::sim::producer::application::{AppCounts, Application, Waiting};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Closing};
@@ -77,11 +76,8 @@ impl Application {
     pub fn counts_at(&self, now: SimTime) -> AppCounts {
         let mut counts = self.counts;
         for thread in &self.threads {
-            if let Waiting::Blocked {
-                on: BlockedOn::Memory { .. },
-                since,
-                ..
-            } = thread.waiting
+            if let Waiting::Blocked { on, since, .. } = thread.waiting
+                && thread.is_short_of_room(on)
             {
                 counts.memory_wait += now.since(since);
             }
@@ -95,11 +91,8 @@ impl Application {
             if thread.waiting == Waiting::Done {
                 continue;
             }
-            if let Waiting::Blocked {
-                on: BlockedOn::Memory { .. },
-                since,
-                ..
-            } = thread.waiting
+            if let Waiting::Blocked { on, since, .. } = thread.waiting
+                && thread.is_short_of_room(on)
             {
                 self.counts.memory_wait += ctx.now.since(since);
             }

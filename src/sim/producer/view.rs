@@ -12,10 +12,11 @@ use crate::sim::producer::client::Client;
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::dialect::{Dialect, Library, with_client};
 use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
 use crate::sim::view::{
     BufferView, ConnectionState, ConnectionView, ProcessState, ProducerTotals, ProducerView,
-    ThreadState, ThreadView,
+    RdkafkaFigure, ThreadState, ThreadView,
 };
 
 impl Producer {
@@ -120,6 +121,26 @@ impl Producer {
         client
             .metrics
             .read_node(slot as usize, metric, now.as_millis())
+    }
+
+    /// A figure of librdkafka's statistics, as its client would report it.
+    pub fn rdkafka_figure(
+        &self,
+        requests: &Requests,
+        figure: RdkafkaFigure,
+        now: SimTime,
+    ) -> Option<f64> {
+        let client = self.live_client()?.rdkafka()?;
+        match figure {
+            RdkafkaFigure::Client(metric) => Some(client.figure(metric, now)),
+            RdkafkaFigure::Broker(broker, metric) => {
+                client.broker_figure(requests, (broker, metric), now)
+            }
+            RdkafkaFigure::Topic(topic, metric) => client.topic_figure(topic, metric, now),
+            RdkafkaFigure::Partition(partition, metric) => {
+                client.partition_figure(partition, metric)
+            }
+        }
     }
 
     /// Batches and bytes for each partition, in flight included, added to `sums`.

@@ -474,7 +474,7 @@ impl Application {
         thread.waiting = Waiting::Working;
         thread.next_at = ctx.now;
         let waited = ctx.now.since(since);
-        if matches!(on, BlockedOn::Memory { .. }) {
+        if thread.is_short_of_room(on) {
             self.counts.memory_wait += waited;
             self.memory_wait_ended = ctx.now;
         }

@@ -149,6 +149,16 @@ impl Thread {
         }
     }
 
+    /// Whether waiting for this is waiting for memory or for room in a queue.
+    pub fn is_short_of_room(&self, on: BlockedOn) -> bool {
+        match on {
+            BlockedOn::Memory { .. } | BlockedOn::Room => true,
+            // A load polls because its queue is full, a script because it wants to.
+            BlockedOn::Reports => self.load.is_some(),
+            _ => false,
+        }
+    }
+
     /// Whether it is in a call that serves delivery reports as they come.
     pub fn is_polling(&self) -> bool {
         use BlockedOn as On;

@@ -20,6 +20,7 @@ mod build;
 mod connect;
 mod end;
 mod expiry;
+mod figures;
 mod idempotence;
 mod library;
 mod metadata;

@@ -12,7 +12,10 @@ use crate::tui::scene::Scene;
 use crate::tui::text;
 
 /// One line a thread.
-pub(super) fn lines(scene: &Scene<'_>, producer: ProducerIndex) -> Vec<Line<'static>> {
+pub(in crate::tui::panel) fn lines(
+    scene: &Scene<'_>,
+    producer: ProducerIndex,
+) -> Vec<Line<'static>> {
     let threads = scene.view(producer).threads;
     threads
         .iter()
