@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::kafka::config::{java, rdkafka};
 use crate::kafka::settings::{
-    BrokerSettings, DeliveryReports, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
+    BrokerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
 };
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
@@ -184,12 +184,8 @@ impl ClientConfig {
                 Some(Self::Java(Box::new(settings)))
             }
             Self::Rdkafka(settings) => {
-                let (mut with, _) = rdkafka::validate(settings.version, given).ok()?;
-                // Whether there is a callback is the program's, not the configuration's.
-                if settings.delivery_reports == DeliveryReports::None {
-                    with.delivery_reports = DeliveryReports::None;
-                }
-                Some(Self::Rdkafka(Box::new(with)))
+                let settings = rdkafka::change(settings, given).ok()?;
+                Some(Self::Rdkafka(Box::new(settings)))
             }
         }
     }

@@ -44,7 +44,7 @@ fn an_empty_configuration_yields_the_defaults() {
         settings,
         RdkafkaProducerSettings::defaults(RdkafkaVersion::DEFAULT)
     );
-    assert_eq!(notes, []);
+    assert!(notes.is_empty(), "{notes:?}");
 }
 
 #[test]

@@ -136,7 +136,10 @@ impl Dialect for Rdkafka {
 
     fn hand_over(&mut self, ctx: &mut Context<'_>, application: &mut Application) {
         loop {
-            if self.has_reports() {
+            if self.has_reports() && self.closing == Closing::Gracefully {
+                // The flush in a close polls, whoever else does or does not.
+                self.poll(ctx);
+            } else if self.has_reports() {
                 application.on_reports(ctx, self);
             }
             if self.woken.is_empty() {
