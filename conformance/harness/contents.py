@@ -2,7 +2,7 @@
 
 import time
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 READ_SECONDS_MAX = 30
 
@@ -19,10 +19,10 @@ def read(cluster, topic, partition=0):
     )
     try:
         place = TopicPartition(topic, partition, 0)
-        _, end = consumer.get_watermark_offsets(place, timeout=READ_SECONDS_MAX)
+        deadline = time.monotonic() + READ_SECONDS_MAX
+        end = end_of(consumer, place, deadline)
         consumer.assign([place])
         values = []
-        deadline = time.monotonic() + READ_SECONDS_MAX
         while len(values) < end and time.monotonic() < deadline:
             message = consumer.poll(0.5)
             if message and not message.error():
@@ -30,3 +30,15 @@ def read(cluster, topic, partition=0):
         return values
     finally:
         consumer.close()
+
+
+def end_of(consumer, place, deadline):
+    """The end of a partition. A new leader does not know it before its followers have fetched."""
+    while True:
+        try:
+            return consumer.get_watermark_offsets(place, timeout=READ_SECONDS_MAX)[1]
+        except KafkaException as failed:
+            is_early = failed.args[0].code() == KafkaError.OFFSET_NOT_AVAILABLE
+            if not is_early or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)

@@ -3,6 +3,7 @@
 import re
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from harness import logs
 from harness.java import Program
@@ -128,12 +129,19 @@ class Story:
     def result(self, **more):
         """The calls, both logs and the transaction log, free of times of day."""
         time.sleep(SETTLE_SECONDS)
+        # Each of these starts a tool of Kafka's, which takes seconds.
+        with ThreadPoolExecutor() as tools:
+            states = tools.submit(self.states)
+            batches = {topic: tools.submit(self.batches, topic) for topic in "ab"}
         relative = logs.Relative()
-        states = [relative.state(state) for state in self.states()]
+        states = [relative.state(state) for state in states.result()]
         return {
             "calls": [relative_text(relative, call) for call in self.calls],
             "states": states,
-            "logs": {t: [relative.batch(batch) for batch in self.batches(t)] for t in "ab"},
+            "logs": {
+                topic: [relative.batch(batch) for batch in found.result()]
+                for topic, found in batches.items()
+            },
             **more,
         }
 

@@ -90,6 +90,7 @@ fact_kinds! {
 
 impl FactKind {
     /// How much `fact`, which is of this kind, matters.
+    #[expect(clippy::too_many_lines, reason = "a line for each kind of fact")]
     pub fn severity(self, fact: &Fact) -> Severity {
         match fact {
             Fact::RecordRefused { .. }

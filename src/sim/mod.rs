@@ -31,6 +31,8 @@ mod partition;
 mod producer;
 mod queue;
 #[cfg(test)]
+mod rdkafka_fault_stories;
+#[cfg(test)]
 mod rdkafka_stories;
 mod request;
 mod rng;

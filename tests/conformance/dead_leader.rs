@@ -6,12 +6,15 @@ use kdrill::sim::time::{SimSpan, SimTime};
 use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
+use crate::exceptions::without_counts;
 use crate::golden;
 use crate::trace::{Trace, millis, warm_up};
 
 const MECHANISM: &str = "a partition without a leader";
-const START_MS: u64 = 50;
-const DEATH_MS: u64 = 10_000;
+/// When the load begins.
+pub const START_MS: u64 = 50;
+/// When the broker dies, after that.
+pub const DEATH_MS: u64 = 10_000;
 const DRAWS: &str = "keys are drawn by another generator";
 
 /// Every case of the probe.
@@ -67,13 +70,13 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
             stable,
         )
         .text(
-            "the exception's text but for its count",
+            "the exception's text but for its counts",
             real_failure["text"]
                 .as_str()
-                .map(without_count)
+                .map(without_counts)
                 .unwrap_or_default(),
             first
-                .map(|(.., exception)| without_count(&exception.text))
+                .map(|(.., exception)| without_counts(&exception.text))
                 .unwrap_or_default(),
         )
         .number(
@@ -82,14 +85,6 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
             acked_between(&trace, first_blocked as u64 - 1),
             Tolerance::Share(0.02, DRAWS),
         )
-}
-
-/// `Expiring 15 record(s) …` without the number.
-fn without_count(text: &str) -> String {
-    let rest = text
-        .trim_start_matches("Expiring ")
-        .trim_start_matches(char::is_numeric);
-    format!("Expiring N{rest}")
 }
 
 /// Records acknowledged in a second of the recording, over all partitions.
@@ -123,7 +118,8 @@ fn first_wait(trace: &mut Trace) -> f64 {
     f64::NAN
 }
 
-fn scenario(case: &str) -> String {
+/// The incident of this probe and of its live twin.
+pub fn scenario(case: &str) -> String {
     let config = if case == "exact-small" {
         "config.buffer.memory = 4194304\nconfig.delivery.timeout.ms = 20000\n\
          config.request.timeout.ms = 10000"

@@ -7,6 +7,8 @@
 
 mod comparison;
 mod dead_leader;
+mod dead_leader_live;
+mod exceptions;
 mod failover;
 mod full_buffer;
 mod full_buffer_live;
@@ -33,8 +35,9 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 14] = [
+const COMPARED: [fn() -> Vec<Comparison>; 15] = [
     dead_leader::compare,
+    dead_leader_live::compare,
     failover::compare,
     full_buffer::compare,
     full_buffer_live::compare,

@@ -38,11 +38,10 @@ pub fn compare() -> Vec<Comparison> {
 
 /// From a refusal to the next attempt, over many runs: retry by retry.
 fn compare_backoff(path: &str, real: &Value) -> Comparison {
-    const RUNS: u64 = 200;
-    let spread = Tolerance::Share(0.03, "draws of 200 runs");
-    let smallest = Tolerance::Share(0.06, "the smallest draw of 200 runs");
+    const RUNS: usize = 1_000;
+    let spread = Tolerance::Share(0.03, "draws of 1,000 runs");
     let mut waits: Vec<Vec<f64>> = vec![Vec::new(); 6];
-    for seed in 0..RUNS {
+    for seed in 0..RUNS as u64 {
         for (waits, wait) in waits.iter_mut().zip(backoffs(seed)) {
             waits.push(wait);
         }
@@ -51,20 +50,17 @@ fn compare_backoff(path: &str, real: &Value) -> Comparison {
     for (number, waits) in waits.iter_mut().enumerate() {
         waits.sort_by(f64::total_cmp);
         let real = &real[format!("retry-{}", number + 1)];
+        // The smallest of many draws says more about luck than the first tenth does.
         let figures = [
-            ("min", waits[0], smallest),
-            ("median", waits[waits.len() / 2], spread),
-            (
-                "mean",
-                waits.iter().sum::<f64>() / waits.len() as f64,
-                spread,
-            ),
-            ("max", waits[waits.len() - 1], spread),
+            ("p10", waits[waits.len() / 10]),
+            ("median", waits[waits.len() / 2]),
+            ("mean", waits.iter().sum::<f64>() / waits.len() as f64),
+            ("max", waits[waits.len() - 1]),
         ];
-        for (name, simulated, tolerance) in figures {
+        for (name, simulated) in figures {
             let real = real[name].as_f64().unwrap_or(f64::NAN);
             let name = format!("retry {}, {name} ms", number + 1);
-            comparison = comparison.number(name, real, simulated, tolerance);
+            comparison = comparison.number(name, real, simulated, spread);
         }
     }
     comparison
@@ -197,9 +193,10 @@ impl Case {
     }
 
     /// The fault as commands. Request 3 is handled from 61 to 91 ms with several requests in
-    /// flight, and from 65 to 95 ms with one.
+    /// flight, and from 65 to 95 ms with one, which without acknowledgement is in flight no longer
+    /// than it takes to write it.
     fn timeline(&self) -> String {
-        let (taken, done) = if self.in_flight == 1 {
+        let (taken, done) = if self.in_flight == 1 && self.acks != "0" {
             (65, 95)
         } else {
             (61, 91)
@@ -331,24 +328,41 @@ fn outcomes_of(trace: &Trace, without_acks: bool) -> Vec<String> {
 }
 
 /// A long sleep of the recorded client ends up to a millisecond late, as real timers do: callbacks
-/// a millisecond apart count as the same.
+/// a millisecond apart count as the same, and so do the ages of expired batches in their texts.
 fn forgive_a_millisecond(real: &[String], simulated: Vec<String>) -> Vec<String> {
-    let split = |outcome: &str| {
-        let (at, what) = outcome.split_once(' ')?;
-        Some((at.parse::<u64>().ok()?, what.to_string()))
-    };
     let pairs = simulated.into_iter().enumerate();
     pairs
-        .map(|(number, simulated)| {
-            let recorded = real.get(number).cloned().unwrap_or_default();
-            match (split(&recorded), split(&simulated)) {
-                (Some((a, what)), Some((b, same))) if what == same && a.abs_diff(b) <= 1 => {
-                    recorded
-                }
-                _ => simulated,
-            }
+        .map(|(number, simulated)| match real.get(number) {
+            Some(recorded) if are_a_millisecond_apart(recorded, &simulated) => recorded.clone(),
+            _ => simulated,
         })
         .collect()
+}
+
+fn are_a_millisecond_apart(a: &str, b: &str) -> bool {
+    let ((a_at, a_age, a_rest), (b_at, b_age, b_rest)) = (times_of(a), times_of(b));
+    let close = |a: Option<u64>, b: Option<u64>| match (a, b) {
+        (Some(a), Some(b)) => a.abs_diff(b) <= 1,
+        (None, None) => true,
+        _ => false,
+    };
+    close(a_at, b_at) && close(a_age, b_age) && a_rest == b_rest
+}
+
+/// When a callback ran, how old its batch was if its text says so, and the rest.
+fn times_of(outcome: &str) -> (Option<u64>, Option<u64>, String) {
+    let (at, what) = outcome.split_once(' ').unwrap_or((outcome, ""));
+    let age = what
+        .split_once(" ms has passed")
+        .and_then(|(before, after)| {
+            let (words, age) = before.rsplit_once(':')?;
+            Some((age.parse().ok()?, format!("{words} {after}")))
+        });
+    let (age, rest) = match age {
+        Some((age, rest)) => (Some(age), rest),
+        None => (None, what.to_string()),
+    };
+    (at.parse().ok(), age, rest)
 }
 
 fn outcome(real: &Value) -> String {

@@ -1,17 +1,18 @@
-//! A swallowed response between a real client and a real broker: what the log holds in the end.
+//! A swallowed response between a real client and a real broker: what the log holds in the end, and
+//! when a client that has nothing else to do notices.
 
 use serde_json::Value;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Tolerance, median_and_spread};
 use crate::golden;
 use crate::retries::{log_of, scenario};
-use crate::trace::{Trace, warm_up};
+use crate::trace::{Trace, millis, warm_up};
 
 const MECHANISM: &str = "retries between a real client and a real broker";
 const START_MS: u64 = 500;
 const RECORDS: u64 = 20;
 
-/// Every case with a swallowed response.
+/// Every case with swallowed responses.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("retries-live");
     let cases = golden.cases.iter();
@@ -21,6 +22,9 @@ pub fn compare() -> Vec<Comparison> {
 }
 
 fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
+    if case == "idle-timeout" {
+        return Some(compare_idle_timeout(path, real));
+    }
     let (setting, in_flight) = case.strip_prefix("swallow-")?.split_once("-in-flight-")?;
     let acks = setting.strip_prefix("acks-").unwrap_or("all");
     let in_flight: u32 = in_flight.parse().ok()?;
@@ -49,13 +53,44 @@ fn simulate(acks: &str, idempotent: bool, in_flight: u32) -> Trace {
         })
         .collect();
     // After the second response has left the broker, and before the third.
-    let swallowed_at = START_MS + if in_flight == 1 { 60 } else { 30 };
+    let swallowed_at = START_MS + if in_flight == 1 { 75 } else { 36 };
     let rest = format!(
         "{}{}[[timeline]]\nat = \"{swallowed_at}ms\"\ndo = 'responses swallow 1 --count 1'",
         warm_up(1..2),
         calls.concat(),
     );
-    let cluster = "link = { rtt = \"30ms\", bandwidth = \"1Gbit/s\" }";
+    // An append takes a real broker some milliseconds.
+    let cluster = "link = { rtt = \"30ms\", bandwidth = \"1Gbit/s\" }\nrequest-time = \"6ms\"";
     let setting = (acks, idempotent, in_flight);
     Trace::to_end("12s", &scenario(cluster, setting, &rest))
+}
+
+/// From a request that nobody answers to the next one: the end of the sleep that `poll` began then.
+fn compare_idle_timeout(path: &str, real: &Value) -> Comparison {
+    let runs = real["request_to_retry_ms"]["runs"].as_array();
+    let runs = runs.into_iter().flatten().filter_map(Value::as_f64);
+    let (median, spread) = median_and_spread(runs.collect());
+    Comparison::new(path, MECHANISM).number(
+        "from the request to its retry, ms",
+        median,
+        idle_timeout_ms(),
+        Tolerance::Share(spread + 0.05, "the runs' own spread plus 5 %"),
+    )
+}
+
+fn idle_timeout_ms() -> f64 {
+    const RTT_MS: f64 = 1.0;
+    let rest = format!(
+        "{}[[producer.script]]\nat = \"{START_MS}ms\"\ndo = 'produce events partition=0'\n\
+         [[timeline]]\nat = \"{}ms\"\ndo = 'responses swallow 1 --count 1'",
+        warm_up(1..2),
+        START_MS - 1,
+    );
+    let cluster = format!("link = {{ rtt = \"{RTT_MS}ms\", bandwidth = \"1Gbit/s\" }}");
+    let trace = Trace::to_end("12s", &scenario(&cluster, ("all", true, 5), &rest));
+    // The record is called and requested at once; its retry is answered a round trip later.
+    let answered = trace.acknowledged.last().map(|batch| batch.at);
+    answered.map_or(f64::NAN, |at| {
+        at.since(millis(START_MS)).as_nanos() as f64 / 1e6 - RTT_MS
+    })
 }

@@ -11,11 +11,8 @@ use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::time::SimTime;
 
 fn java(scenario: &Scenario, producer: usize) -> &crate::kafka::settings::JavaProducerSettings {
-    let settings = scenario.config.producers[producer]
-        .client
-        .java()
-        .expect("a Java client");
-    settings
+    let client = &scenario.config.producers[producer].client;
+    client.java().expect("a Java client")
 }
 
 #[test]

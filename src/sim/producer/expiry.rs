@@ -21,24 +21,34 @@ impl Client {
         }
         self.accumulator.settle_all();
         let timeout_ms = self.settings.delivery_timeout_ms;
-        let mut oldest = u64::MAX;
-        for place in 0..self.accumulator.queues.len() {
-            let queue = &self.accumulator.queues[place];
+        let old = |&id: &BatchId| self.accumulator.batches.get(id).age_ms(now_ms) >= timeout_ms;
+        let expired: Vec<_> = self.waiting_batches().filter(old).collect();
+        for id in expired {
+            self.expire_batch(ctx, id);
+        }
+        self.refresh_expiry();
+    }
+
+    /// Finds the moment before which no batch expires. In between that moment is a lower bound: the
+    /// oldest batch may be done by now. Who would sleep until then must know better
+    /// (`RecordAccumulator.nextExpiryTimeMs` is found anew at each of the sender's turns).
+    pub(super) fn refresh_expiry(&mut self) {
+        let created = self
+            .waiting_batches()
+            .map(|id| self.accumulator.batches.get(id).created_ms);
+        let oldest = created.min().unwrap_or(u64::MAX);
+        self.expiry_not_before_ms = oldest.saturating_add(self.settings.delivery_timeout_ms);
+    }
+
+    /// Batches that can expire, queue by queue: those in flight, then those that wait.
+    fn waiting_batches(&self) -> impl Iterator<Item = BatchId> {
+        self.accumulator.queues.iter().flat_map(|queue| {
             let on_wire = queue
                 .unfinished
                 .iter()
                 .filter(|&&id| self.accumulator.batches.get(id).stage == Stage::InFlight);
-            let candidates: Vec<_> = on_wire.chain(&queue.deque).copied().collect();
-            for id in candidates {
-                let batch = self.accumulator.batches.get(id);
-                if batch.age_ms(now_ms) < timeout_ms {
-                    oldest = oldest.min(batch.created_ms);
-                } else {
-                    self.expire_batch(ctx, id);
-                }
-            }
-        }
-        self.expiry_not_before_ms = oldest.saturating_add(timeout_ms);
+            on_wire.chain(&queue.deque).copied()
+        })
     }
 
     fn expire_batch(&mut self, ctx: &mut Context<'_>, id: BatchId) {

@@ -86,6 +86,10 @@ impl Client {
         self.finish_closing(ctx);
         let deadline_ms = self.next_deadline_ms(ctx.now.as_millis());
         self.sleep.wake_by_ms(deadline_ms);
+        if self.sleep.would_reach(self.expiry_not_before_ms) {
+            self.refresh_expiry();
+            self.sleep.wake_by_ms(self.expiry_not_before_ms);
+        }
         self.sleep.begin(ctx.now);
     }
 
@@ -228,11 +232,11 @@ impl Client {
         }
     }
 
-    /// The earliest of all timeouts, on the client's clock.
+    /// The earliest timeout of metadata, connections and requests, on the client's clock.
     fn next_deadline_ms(&self, now_ms: u64) -> u64 {
         let timeout_ms = self.settings.request_timeout_ms;
         let idle_ms = self.settings.connections_max_idle_ms;
-        let mut next = self.expiry_not_before_ms;
+        let mut next = u64::MAX;
         // An update that is due already waits for a node, not for the clock.
         let update_ms = self.metadata.due_ms(&self.settings.metadata);
         if update_ms > now_ms {

@@ -3,8 +3,19 @@
 //! Source: `NetworkClient.poll`, `Selector.select`. The timeout is whole milliseconds of the
 //! client's clock, counted from the moment at which the sleep begins: a thread that looks at
 //! 12.7 ms and has to do something at 17 ms sleeps for 5 ms, to 17.7 ms.
+//!
+//! Long sleeps end late. The kernel allows itself a thousandth of a timeout (`epoll_wait(2)` with
+//! its timer slack), which no clock of milliseconds sees below about a second. It matters: the
+//! client looks for requests that are *older* than `request.timeout.ms` at the end of a sleep of
+//! that length. Twelve of twelve recorded clients found them then; one whose sleeps ended in time
+//! would find them a whole sleep later.
 
 use crate::sim::time::{SimSpan, SimTime};
+
+/// Sleeps from this length on end [`LATE`].
+const LONG_SLEEP_MS: u64 = 500;
+/// By how much long sleeps end late: a millisecond, what a client with a timeout of a second sees.
+const LATE: SimSpan = SimSpan::from_millis(1);
 
 /// When the sender looks again.
 #[derive(Clone, Copy, Debug)]
@@ -53,10 +64,19 @@ impl Sleep {
         self.until_ms <= now.as_millis()
     }
 
+    /// Whether it would last until the client's clock reads this, were there no event.
+    pub const fn would_reach(&self, clock_ms: u64) -> bool {
+        clock_ms < self.until_ms
+    }
+
     /// The sender has looked and goes to sleep at `now`.
     pub fn begin(&mut self, now: SimTime) {
         let timeout_ms = self.until_ms.saturating_sub(now.as_millis());
-        self.wakes_at = self.event_at.min(now + SimSpan::from_millis(timeout_ms));
+        let mut ends_at = now + SimSpan::from_millis(timeout_ms);
+        if timeout_ms >= LONG_SLEEP_MS {
+            ends_at += LATE;
+        }
+        self.wakes_at = self.event_at.min(ends_at);
     }
 }
 
@@ -73,6 +93,14 @@ mod tests {
         // A look in between counts anew: 4 ms from 13.1 ms on.
         sleep.begin(SimTime::from_nanos(13_100_000));
         assert_eq!(sleep.wakes_at(), SimTime::from_nanos(17_100_000));
+    }
+
+    #[test]
+    fn a_long_one_ends_late() {
+        let mut sleep = Sleep::for_good();
+        sleep.wake_by_ms(1_012);
+        sleep.begin(SimTime::from_nanos(12_700_000));
+        assert_eq!(sleep.wakes_at(), SimTime::from_nanos(1_013_700_000));
     }
 
     #[test]

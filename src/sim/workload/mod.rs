@@ -4,7 +4,7 @@ mod keys;
 mod pace;
 mod tally;
 
-pub use keys::{HashedKey, KeyHash, KeySource, KeyTable};
+pub use keys::{HashedKey, KeyHash, KeySource, KeyTable, Target};
 pub use pace::{Pace, Step};
 pub use tally::KeyTallies;
 

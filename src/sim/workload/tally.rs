@@ -102,6 +102,7 @@ mod tests {
         let tally = KeyTally {
             topic: TopicIndex(0),
             keys: Arc::new(keys),
+            hash: KeyHash::Murmur2,
             records: vec![3, 9, 0, 9],
         };
         assert_eq!(tally.hottest(2), [1, 3]);

@@ -39,7 +39,7 @@ const LEGEND_LINES_MAX: usize = 2;
 #[derive(Debug)]
 pub struct Queue<'a> {
     theme: &'a Theme,
-    queue: QueueView,
+    view: QueueView,
     window: TimeWindow,
     faults: &'a [SimTime],
     /// `msg_cnt` over the window, two samples a cell.
@@ -64,7 +64,7 @@ impl<'a> Queue<'a> {
         let own = |figure| producer.map(|producer| Metric::own(producer, figure));
         Self {
             theme: scene.theme(),
-            queue,
+            view: queue,
             window: scene.window(),
             faults: &scene.faults,
             queued: samples(client(RdkafkaMetric::MsgCnt)),
@@ -77,8 +77,8 @@ impl<'a> Queue<'a> {
 
     /// `queue.buffering.max.messages`, or what there is where that is no limit.
     fn total(&self) -> u64 {
-        let limit = self.queue.messages_max.map(u64::from);
-        limit.unwrap_or(self.queue.messages).max(1)
+        let limit = self.view.messages_max.map(u64::from);
+        limit.unwrap_or(self.view.messages).max(1)
     }
 
     fn parts(&self) -> [(&'static str, Part); 5] {
@@ -88,7 +88,7 @@ impl<'a> Queue<'a> {
             glyph,
             style,
         };
-        let queue = &self.queue;
+        let queue = &self.view;
         [
             (
                 "in flight",
@@ -109,7 +109,7 @@ impl<'a> Queue<'a> {
 
     fn free(&self) -> Part {
         Part {
-            value: self.total().saturating_sub(self.queue.messages),
+            value: self.total().saturating_sub(self.view.messages),
             glyph: self.theme.glyphs.free,
             style: self.theme.styles.buffer.free,
         }
@@ -161,7 +161,7 @@ impl<'a> Queue<'a> {
 
     /// Bytes of values, age, and what waits for `poll()`.
     fn contents(&self, width: u16) -> Line<'static> {
-        let queue = &self.queue;
+        let queue = &self.view;
         let dot = format!(" {} ", self.theme.glyphs.dot);
         let bytes = number::bytes(queue.value_bytes);
         let mut line = Line::from(vec![
@@ -201,14 +201,14 @@ const fn metrics_start(area: Rect) -> u16 {
 
 impl Panel for Queue<'_> {
     fn value(&self, room: u16) -> Line<'static> {
-        let share = self.queue.messages as f64 / self.total() as f64;
+        let share = self.view.messages as f64 / self.total() as f64;
         let style = match share {
-            full if full >= 1.0 && self.queue.messages_max.is_some() => self.theme.styles.tone.bad,
-            high if high > 0.8 && self.queue.messages_max.is_some() => self.theme.styles.tone.warn,
+            full if full >= 1.0 && self.view.messages_max.is_some() => self.theme.styles.tone.bad,
+            high if high > 0.8 && self.view.messages_max.is_some() => self.theme.styles.tone.warn,
             _ => self.theme.styles.frame.value,
         };
-        let count = number::count(self.queue.messages);
-        let words = match self.queue.messages_max {
+        let count = number::count(self.view.messages);
+        let words = match self.view.messages_max {
             Some(most) => {
                 let share = number::percent(share);
                 let most = number::count(u64::from(most));
@@ -288,7 +288,7 @@ impl Panel for Queue<'_> {
             .flatten()
             .map(|s| s.max)
             .fold(1.0, f64::max);
-        let limit = self.queue.messages_max.map(f64::from);
+        let limit = self.view.messages_max.map(f64::from);
         let chart = Chart {
             theme: self.theme,
             window: self.window,

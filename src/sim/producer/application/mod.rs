@@ -5,6 +5,7 @@
 //! thread.
 
 mod call;
+mod news;
 mod plain;
 mod polling;
 mod thread;

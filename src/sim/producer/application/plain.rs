@@ -28,10 +28,7 @@ impl Application {
         let Some(load) = thread.load.map(|at| &mut self.loads[at]) else {
             return;
         };
-        let left = load
-            .config
-            .records_max
-            .map_or(u64::MAX, |max| max.saturating_sub(load.begun));
+        let left = load.left();
         if left == 0 || !load.prepare(client) {
             self.act(ctx, client, place);
             return;
@@ -94,6 +91,12 @@ impl Application {
 }
 
 impl Load {
+    /// Records that are still to be begun.
+    pub(in crate::sim::producer) fn left(&self) -> u64 {
+        let max = self.config.records_max;
+        max.map_or(u64::MAX, |max| max.saturating_sub(self.begun))
+    }
+
     /// The interval at `now`, worked out anew only when it changes.
     pub(in crate::sim::producer) fn step(&mut self, now: SimTime) -> Step {
         let known = self.step.filter(|step| now < step.until);

@@ -63,7 +63,6 @@ const SCAN_INTERVAL: SimSpan = SimSpan::from_seconds(1);
 
 /// A librdkafka producer, from `rd_kafka_new()` to its end.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_field_names, reason = "`client.id` is Kafka's own name")]
 pub struct Rdkafka {
     me: ProducerIndex,
     rank: Rank,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::sim::config::{Arrival, AwaitAcks, Pacing, Polling, ValueConfig};
 use crate::sim::context::Context;
+use crate::sim::ids::TopicIndex;
 use crate::sim::producer::append::Route;
 use crate::sim::producer::application::{Application, Load};
 use crate::sim::producer::client::Closing;
@@ -15,7 +16,7 @@ use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::rdkafka::partitioning::Knowledge;
 use crate::sim::producer::rdkafka::toppar::{Message, Signal};
 use crate::sim::time::SimTime;
-use crate::sim::workload::KeyTable;
+use crate::sim::workload::{KeyTable, Target};
 
 /// Whether the tight loop can do this load: one size, nobody waits for anything.
 pub fn takes(load: &Load) -> bool {
@@ -26,6 +27,14 @@ pub fn takes(load: &Load) -> bool {
             load.config.values,
             ValueConfig::Null | ValueConfig::Fixed(_)
         )
+}
+
+/// After how many calls a thread polls; practically never where it does not.
+const fn calls_between_polls(load: &Load) -> u32 {
+    match load.config.polling {
+        Polling::Calls(calls) => calls,
+        Polling::Interval(_) | Polling::Never => u32::MAX,
+    }
 }
 
 impl Rdkafka {
@@ -41,10 +50,7 @@ impl Rdkafka {
         let Some(load) = thread.load.map(|at| &mut application.loads[at]) else {
             return;
         };
-        let left = load
-            .config
-            .records_max
-            .map_or(u64::MAX, |max| max.saturating_sub(load.begun));
+        let left = load.left();
         if left == 0 || !self.prepare(load) {
             application.act(ctx, self, place);
             return;
@@ -53,10 +59,7 @@ impl Rdkafka {
         let value = load.config.values.fixed();
         let explicit = load.config.keys.explicit_partition.map(Route::Partition);
         let is_keyed = !load.keys.table.is_empty();
-        let calls_max = match load.config.polling {
-            Polling::Calls(calls) => calls,
-            Polling::Interval(_) | Polling::Never => u32::MAX,
-        };
+        let calls_max = calls_between_polls(load);
         thread.keys.use_table(&load.keys.table);
         let step = load.step(ctx.now);
         let limit = limit.min(step.until);
@@ -71,20 +74,12 @@ impl Rdkafka {
                 value: value.unwrap_or(0),
             };
             let key = drawn.map(|(key, _)| key);
-            if !self.has_room(message.value) {
-                stopped = Some(key);
-                break;
-            }
-            let hashed = drawn.map(|(_, target)| target.key);
-            let number = match explicit.unwrap_or_else(|| self.route_of(hashed)) {
-                // The table has the remainder already.
-                Route::Hash(hash) => {
-                    let known = drawn.map(|(_, target)| target.partition);
-                    known.unwrap_or_else(|| self.number_of(topic, Route::Hash(hash), now))
-                }
-                route => self.number_of(topic, route, now),
+            let queue = if self.has_room(message.value) {
+                self.queue_of((topic, explicit), drawn, now)
+            } else {
+                None
             };
-            let Some(&queue) = self.topics[topic.index()].toppars.get(number as usize) else {
+            let Some(queue) = queue else {
                 stopped = Some(key);
                 break;
             };
@@ -124,6 +119,28 @@ impl Rdkafka {
             ctx.now = thread.next_at;
             application.act(ctx, self, place);
         }
+    }
+
+    /// The place of the queue that a message of a known topic goes to; none where the application
+    /// names a partition that is not there.
+    #[inline]
+    fn queue_of(
+        &mut self,
+        (topic, explicit): (TopicIndex, Option<Route>),
+        drawn: Option<(u32, Target)>,
+        now: SimTime,
+    ) -> Option<u32> {
+        let hashed = drawn.map(|(_, target)| target.key);
+        let number = match explicit.unwrap_or_else(|| self.route_of(hashed)) {
+            // The table has the remainder already.
+            Route::Hash(hash) => {
+                let known = drawn.map(|(_, target)| target.partition);
+                known.unwrap_or_else(|| self.number_of(topic, Route::Hash(hash), now))
+            }
+            route => self.number_of(topic, route, now),
+        };
+        let toppars = &self.topics[topic.index()].toppars;
+        toppars.get(number as usize).copied()
     }
 
     fn has_waiting_reports(&self) -> bool {

@@ -168,43 +168,9 @@ impl Rdkafka {
                 largest,
                 exception,
             } => {
-                let producer = self.me;
-                let route = match (partition, report.at) {
-                    (Some((partition, number)), Some((_, first_ordinal))) => {
-                        self.counts.failed += u64::from(records);
-                        let flow = Flow::Failed {
-                            producer,
-                            partition,
-                            first_ordinal,
-                            records,
-                        };
-                        ctx.flow(self.rank, flow);
-                        let fact = Fact::BatchFailed {
-                            producer,
-                            partition,
-                            records,
-                            exception,
-                        };
-                        ctx.fact(self.rank, fact);
-                        Route::Partition(number)
-                    }
-                    _ => {
-                        let flow = Flow::Refused {
-                            producer,
-                            topic,
-                            records,
-                        };
-                        ctx.flow(self.rank, flow);
-                        let fact = Fact::UnassignedFailed {
-                            producer,
-                            topic,
-                            records,
-                            exception,
-                        };
-                        ctx.fact(self.rank, fact);
-                        Route::Sticky
-                    }
-                };
+                let route = partition.map_or(Route::Sticky, |(_, number)| Route::Partition(number));
+                let at = (topic, partition.map(|(partition, _)| partition));
+                self.say_failed(ctx, at, (report.at, records), exception);
                 if self.settings.delivery_reports != DeliveryReports::None {
                     self.woken.push(Woken::Failed {
                         topic,
@@ -217,6 +183,48 @@ impl Rdkafka {
             }
         }
         self.give_up_places(u64::from(records), report.value_bytes);
+    }
+
+    /// The application hears of messages that failed, with or without a partition.
+    fn say_failed(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (topic, partition): (TopicIndex, Option<PartitionIndex>),
+        (at, records): (Option<(u32, u64)>, u32),
+        exception: Arc<Exception>,
+    ) {
+        let producer = self.me;
+        let (flow, fact) = if let (Some(partition), Some((_, first_ordinal))) = (partition, at) {
+            self.counts.failed += u64::from(records);
+            let flow = Flow::Failed {
+                producer,
+                partition,
+                first_ordinal,
+                records,
+            };
+            let fact = Fact::BatchFailed {
+                producer,
+                partition,
+                records,
+                exception,
+            };
+            (flow, fact)
+        } else {
+            let flow = Flow::Refused {
+                producer,
+                topic,
+                records,
+            };
+            let fact = Fact::UnassignedFailed {
+                producer,
+                topic,
+                records,
+                exception,
+            };
+            (flow, fact)
+        };
+        ctx.flow(self.rank, flow);
+        ctx.fact(self.rank, fact);
     }
 
     /// Messages of one partition fail for good, stretch by stretch.

@@ -20,7 +20,7 @@ public final class Retries {
     private static final int RECORDS = 20;
     private static final long GAP = 10 * MILLISECOND;
     private static final long RTT = 2 * MILLISECOND;
-    private static final int JITTER_RUNS = 200;
+    private static final int JITTER_RUNS = 1_000;
 
     private Retries() {
     }
@@ -56,8 +56,8 @@ public final class Retries {
                     + "NOT_LEADER_OR_FOLLOWER with acks=1 (the leader stays the same)",
                 "swallow", "request 3 is done, its response and all later ones are lost until the "
                     + "connection closes",
-                "reset-after", "request 3 is done, then the connection is reset",
-                "reset-before", "the connection is reset when request 3 arrives",
+                "reset-after", "request 3 is done, then every connection to the broker is reset",
+                "reset-before", "every connection to the broker is reset when request 3 arrives",
                 "expiry", "as swallow, and every later connection too until 5000 ms; "
                     + "delivery.timeout.ms 3000; 5 more records from 6000 ms on, one every 10 ms",
                 "invalid", "request 3 is refused with INVALID_RECORD, which is not retried",

@@ -207,7 +207,7 @@ final class VirtualNetwork implements Selectable {
         connection.swallowing |= answer.fate() == VirtualCluster.Fate.SWALLOWED;
         if (answer.fate() == VirtualCluster.Fate.RESET_BEFORE
                 || answer.fate() == VirtualCluster.Fate.RESET_AFTER) {
-            reset(connection);
+            resetAll(connection.broker);
         } else if (answer.response() != null && !connection.swallowing) {
             int bytes = answer.response().remaining() + 4;
             long written = transmit(wireFreeBack, connection.broker, bytes);
