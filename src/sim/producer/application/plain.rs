@@ -74,11 +74,7 @@ impl Application {
         client.metadata.topic_mut(topic).queues = queues;
         client.counts.sent += sent;
         load.begun += sent;
-        if thread.next_at > step.until {
-            let sent_at = thread.before(step.interval);
-            thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
-        }
-        thread.arrives_at = thread.next_at;
+        thread.end_loop(&load.pace, step);
         if let Some(key) = stopped {
             load.begun += 1;
             thread.in_hand = Some(load.in_hand(client, Some(key), load.config.values.fixed()));

@@ -10,7 +10,7 @@ use crate::sim::producer::append::{Route, SendCall};
 use crate::sim::producer::dialect::Receipt;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::SimTime;
-use crate::sim::workload::{KeyHash, KeySource, KeyTable, Pace};
+use crate::sim::workload::{KeyHash, KeySource, KeyTable, Pace, Step};
 
 /// One thread.
 #[derive(Clone, Debug)]
@@ -185,8 +185,18 @@ impl Thread {
         self.next_at = SimTime::from_nanos(u64::try_from(sum >> 32).unwrap_or(u64::MAX));
     }
 
+    /// A tight loop over evenly spaced records is over: the next one comes by its pace, which may
+    /// have changed in between.
+    pub fn end_loop(&mut self, pace: &Pace, step: Step) {
+        if self.next_at > step.until {
+            let sent_at = self.before(step.interval);
+            self.next_at = self.next_interval(pace, Arrival::Constant, sent_at);
+        }
+        self.arrives_at = self.next_at;
+    }
+
     /// When its last action was, given the interval since.
-    pub fn before(&mut self, interval: u128) -> SimTime {
+    fn before(&mut self, interval: u128) -> SimTime {
         let now = u128::from(self.next_at.as_nanos()) << 32 | u128::from(self.fraction);
         let sum = now.saturating_sub(interval);
         self.fraction = sum as u32;

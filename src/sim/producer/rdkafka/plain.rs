@@ -103,11 +103,7 @@ impl Rdkafka {
         }
         self.counts.sent += sent;
         load.begun += sent;
-        if thread.next_at > step.until {
-            let sent_at = thread.before(step.interval);
-            thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
-        }
-        thread.arrives_at = thread.next_at;
+        thread.end_loop(&load.pace, step);
         // What follows happens at its own moment, and so does all that it leads to.
         if let Some(at) = polls_at {
             ctx.now = at;
