@@ -1,6 +1,5 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
-use crate::kafka::hash::murmur2_partition;
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::fact::Node;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
@@ -109,13 +108,17 @@ impl Simulation {
         for tally in self.key_tallies.of_topic(topic) {
             for place in tally.hottest(most) {
                 let (key, records) = (&tally.keys.keys[place], tally.records[place]);
-                let hashed = murmur2_partition(key, known.partitions.max(1));
+                let hashed = tally.hash.hash(key).hash % known.partitions.max(1);
                 let number = tally.keys.explicit_partition.unwrap_or(hashed);
-                match all.iter_mut().find(|count| count.key == *key) {
+                let partition = PartitionIndex(known.first.0 + number);
+                // A key that two clients hash differently is hot in two places.
+                let is_it =
+                    |count: &&mut KeyCount| count.key == *key && count.partition == partition;
+                match all.iter_mut().find(is_it) {
                     Some(count) => count.records += records,
                     None => all.push(KeyCount {
                         key: key.clone(),
-                        partition: PartitionIndex(known.first.0 + number),
+                        partition,
                         records,
                     }),
                 }

@@ -131,7 +131,7 @@ fn simulated_exceptions(trace: &Trace, fault_ms: u64) -> BTreeMap<String, Came> 
             Fact::RecordRefused { exception, .. } => (exception, 1),
             _ => continue,
         };
-        let text = without_counts(exception.class.simple_name(), &exception.text);
+        let text = without_counts(exception.class.name(), &exception.text);
         let came = all.entry(text).or_insert(Came {
             first: since(stamped.at),
             ..Came::default()

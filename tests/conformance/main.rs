@@ -17,6 +17,7 @@ mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
 mod rdkafka_config;
+mod rdkafka_queue;
 mod retries;
 mod retries_live;
 mod sizes;
@@ -32,7 +33,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 13] = [
+const COMPARED: [fn() -> Vec<Comparison>; 14] = [
     dead_leader::compare,
     failover::compare,
     full_buffer::compare,
@@ -42,6 +43,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 13] = [
     keys_rdkafka::compare,
     linger::compare,
     rdkafka_config::compare,
+    rdkafka_queue::compare,
     retries::compare,
     retries_live::compare,
     sizes::compare,

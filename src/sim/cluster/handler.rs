@@ -214,6 +214,8 @@ impl Cluster {
             Some(ErrorCode::KafkaStorageError)
         } else if !partition.is_led_by(at) {
             Some(ErrorCode::NotLeaderOrFollower)
+        } else if !matches!(acks, -1..=1) {
+            Some(ErrorCode::InvalidRequiredAcks)
         } else if let Some(error) = partition.injected.pop() {
             Some(error)
         } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {
