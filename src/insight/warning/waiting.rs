@@ -52,9 +52,14 @@ impl Diagnosis for BufferBound {
             return Verdict::Quiet;
         }
         let rate = (latest.records_sent - before.records_sent) as f64 / spent;
+        let what = if view.queue.is_some() {
+            "room in its queue"
+        } else {
+            "buffer.memory"
+        };
         Verdict::Raised(format!(
             "producer {name} is buffer-bound: its threads spent {:.0} % of the last {SECONDS} s \
-             waiting for buffer.memory, and {rate:.0} records/s got in",
+             waiting for {what}, and {rate:.0} records/s got in",
             share * 100.0,
         ))
     }
