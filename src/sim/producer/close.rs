@@ -1,5 +1,7 @@
 //! How a client ends: `close()`, `close(timeout)`, and a process that is simply gone.
 
+use std::sync::Arc;
+
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::sim::context::Context;
@@ -7,8 +9,10 @@ use crate::sim::producer::application::{AppCounts, Application, Waiting};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Connections;
+use crate::sim::producer::dialect::Dialect;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::time::SimTime;
+use crate::sim::workload::{KeyHash, KeyTable};
 
 impl Client {
     /// `close()`: everything queued is sent at once; then the client ends.
@@ -110,6 +114,26 @@ impl Application {
             if matches!(thread.waiting, Waiting::Blocked { .. } | Waiting::NewClient) {
                 thread.waiting = Waiting::Working;
                 thread.next_at = ctx.now;
+            }
+        }
+    }
+
+    /// Another client may hash keys in another way: that holds for records that wait, too.
+    pub fn hash_keys_by<C: Dialect>(&mut self, hash: KeyHash, client: &C) {
+        for load in &mut self.loads {
+            let table = &load.keys.table;
+            if table.hash != hash {
+                let (keys, values) = (&load.config.keys, &load.config.values);
+                let table = KeyTable::new(keys, hash, values.fixed(), table.partitions);
+                load.keys.table = Arc::new(table);
+            }
+        }
+        for thread in &mut self.threads {
+            let Some(load) = thread.load.map(|at| &self.loads[at]) else {
+                continue;
+            };
+            for record in thread.in_hand.iter_mut().chain(&mut thread.backlog) {
+                record.route = load.route(client, record.key);
             }
         }
     }

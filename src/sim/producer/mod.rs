@@ -52,7 +52,7 @@ use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
-use crate::sim::workload::LoadKeys;
+use crate::sim::workload::{KeyHash, LoadKeys};
 
 /// Actions of one producer at one moment: more means that its application is caught in a loop that
 /// takes no time.
@@ -305,8 +305,10 @@ impl Producer {
     fn replace_client(&mut self, ctx: &mut Context<'_>) {
         self.abandon(ctx);
         self.start_client(ctx);
-        if let Some(application) = &mut self.application {
+        let hash = KeyHash::of(&self.settings);
+        if let (Some(application), Some(client)) = (&mut self.application, &self.client) {
             application.forget_calls(ctx);
+            with_client!(client, client => application.hash_keys_by(hash, &**client));
         }
     }
 

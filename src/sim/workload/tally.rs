@@ -101,6 +101,7 @@ mod tests {
         };
         let tally = KeyTally {
             topic: TopicIndex(0),
+            hash: KeyHash::Murmur2,
             keys: Arc::new(keys),
             hash: KeyHash::Murmur2,
             records: vec![3, 9, 0, 9],

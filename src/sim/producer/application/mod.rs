@@ -328,14 +328,23 @@ impl Load {
         let hashed = key.and_then(|key| self.keys.table.hashed(key));
         InHand {
             topic: self.config.topic,
-            route: match self.config.keys.explicit_partition {
-                Some(number) => Route::Partition(number),
-                None => client.route(hashed),
-            },
+            route: self.route(client, key),
             payload: payload_bytes(hashed.map(|key| key.length), value, &[]),
             value: value.unwrap_or(0),
             key,
             await_ack: false,
+        }
+    }
+
+    /// How a record with this key, by its place in the table, finds its partition.
+    pub(in crate::sim::producer) fn route<C: Dialect>(
+        &self,
+        client: &C,
+        key: Option<u32>,
+    ) -> Route {
+        match self.config.keys.explicit_partition {
+            Some(number) => Route::Partition(number),
+            None => client.route(key.and_then(|key| self.keys.table.hashed(key))),
         }
     }
 
