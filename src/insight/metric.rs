@@ -86,6 +86,9 @@ figures! {
         InFlightMessages = "kdrill-in-flight-messages",
         /// Messages that are done and whose report waits for `poll()` (librdkafka only).
         ReportedMessages = "kdrill-reported-messages",
+        /// Bytes of Produce requests to brokers of another rack so far, each attempt counted; 0
+        /// where no racks are known.
+        CrossRackBytes = "kdrill-cross-rack-bytes",
     }
 }
 

@@ -168,6 +168,7 @@ fn own(simulation: &Simulation, view: &ProducerView, figure: OwnFigure) -> Optio
         OwnFigure::AckRate | OwnFigure::RecordsAcked => view.totals.records_acked as f64,
         OwnFigure::RecordsFailed => view.totals.records_failed as f64,
         OwnFigure::Refusals => view.totals.records_refused as f64,
+        OwnFigure::CrossRackBytes => view.totals.cross_rack_bytes as f64,
     };
     Some(value)
 }

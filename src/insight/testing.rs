@@ -49,6 +49,7 @@ pub(crate) fn producer(name: &str) -> ProducerConfig {
         start: SimTime::ZERO,
         loads: Vec::new(),
         script: Vec::new(),
+        rack: None,
         trace: Vec::new(),
         given: Vec::new(),
     }

@@ -40,10 +40,16 @@ impl KafkaVersion {
         self.at_least(3, 7)
     }
 
+    /// Whether a class in `partitioner.class` is asked once more when its record needs a new batch
+    /// (KIP-480; gone with `Partitioner.onNewBatch` in 4.0).
+    pub fn asks_partitioners_again(self) -> bool {
+        self.at_least(2, 4) && !self.at_least(4, 0)
+    }
+
     /// Whether `RoundRobinPartitioner` skips a partition for every new batch (KAFKA-9965, gone
     /// with KAFKA-17632).
     pub fn round_robin_skips(self) -> bool {
-        self.at_least(2, 4) && !self.at_least(4, 0) && !self.is_patched(3, 9, 2)
+        self.asks_partitioners_again() && !self.is_patched(3, 9, 2)
     }
 
     /// Whether retriable errors of a transaction reach the application as

@@ -11,12 +11,14 @@
 pub mod backoff;
 mod behavior;
 pub mod config;
+pub mod custom_partitioner;
 pub mod error;
 pub mod exception;
 pub mod hash;
 pub mod message;
 pub mod metric_name;
 pub mod metric_window;
+pub mod partition_load;
 pub mod properties;
 pub mod rdkafka_error;
 pub mod rdkafka_metric;

@@ -154,6 +154,9 @@ pub struct ProducerConfig {
     pub name: String,
     /// The client with its effective configuration.
     pub client: ClientConfig,
+    /// The rack that its machine stands in, where that is known: bytes to brokers of other racks
+    /// are counted. A client's own `client.rack` comes before it.
+    pub rack: Option<String>,
     /// The client's configuration as it was given, key by key: what a change starts from.
     pub given: Vec<(String, String)>,
     /// When the application constructs the producer.

@@ -1,12 +1,16 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
+use std::sync::Arc;
+
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{
     BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView, RdkafkaFigure,
 };
+use crate::sim::workload::KeyTally;
 
 impl Simulation {
     /// A producer.
@@ -103,19 +107,17 @@ impl Simulation {
 
     /// The keys that were sent most often to a topic, over all producers.
     pub fn hottest_keys(&self, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
-        let known = self.cluster.controller().image().topic(topic);
+        let partitions = self.cluster.controller().image().topic(topic).partitions;
         let mut all: Vec<KeyCount> = Vec::new();
         for tally in self.key_tallies.of_topic(topic) {
             for place in tally.hottest(most) {
                 let (key, records) = (&tally.keys.keys[place], tally.records[place]);
-                let hashed = tally.hash.hash(key).hash % known.partitions.max(1);
-                let number = tally.keys.explicit_partition.unwrap_or(hashed);
-                let partition = PartitionIndex(known.first.0 + number);
-                // A key that two clients hash differently is hot in two places.
-                let is_it =
-                    |count: &&mut KeyCount| count.key == *key && count.partition == partition;
-                match all.iter_mut().find(is_it) {
-                    Some(count) => count.records += records,
+                let partition = self.partition_of_key(tally, key, partitions);
+                match all.iter_mut().find(|count| count.key == *key) {
+                    Some(count) => {
+                        count.records += records;
+                        count.partition = count.partition.filter(|one| Some(*one) == partition);
+                    }
                     None => all.push(KeyCount {
                         key: key.clone(),
                         partition,
@@ -127,6 +129,22 @@ impl Simulation {
         all.sort_by(|a, b| b.records.cmp(&a.records).then_with(|| a.key.cmp(&b.key)));
         all.truncate(most);
         all
+    }
+
+    /// Where all producers that draw from these keys send this one; none where they differ, or one
+    /// of them sends it to several.
+    fn partition_of_key(&self, tally: &KeyTally, key: &[u8], partitions: u32) -> Option<u32> {
+        if tally.keys.explicit_partition.is_some() {
+            return tally.keys.explicit_partition;
+        }
+        let draws_from =
+            |load: &LoadConfig| load.topic == tally.topic && Arc::ptr_eq(&load.keys, &tally.keys);
+        let producers = self.config.producers.iter().zip(&self.producers);
+        let mut places = producers
+            .filter(|(config, _)| config.loads.iter().any(draws_from))
+            .map(|(_, producer)| producer.partition_of_key(key, partitions));
+        let first = places.next()?;
+        first.filter(|_| places.all(|other| other == first))
     }
 
     /// A metric as the client would report it now; nothing where the client would report NaN.

@@ -14,6 +14,8 @@
 
 #[cfg(test)]
 mod anchors;
+#[cfg(test)]
+mod choice_stories;
 mod cluster;
 pub mod command;
 pub mod config;

@@ -88,6 +88,7 @@ pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) ->
         start: SimTime::ZERO,
         loads: Vec::new(),
         script: Vec::new(),
+        rack: None,
         trace: Vec::new(),
     }
 }

@@ -194,6 +194,9 @@ pub struct ProducerTotals {
     /// Time that its threads spent in `BufferPool.allocate`, unfinished waits included, over all
     /// threads: the truth behind `bufferpool-wait-time-ns-total`.
     pub true_wait: SimSpan,
+    /// Bytes of Produce requests to brokers of another rack, each attempt counted; 0 while the
+    /// producer or the broker has none.
+    pub cross_rack_bytes: u64,
 }
 
 /// One broker.
@@ -255,8 +258,8 @@ pub struct PartitionView {
 pub struct KeyCount {
     /// The serialized key.
     pub key: Vec<u8>,
-    /// The partition that it goes to.
-    pub partition: PartitionIndex,
+    /// The number of the partition that it goes to; none where its records go to several.
+    pub partition: Option<u32>,
     /// Records so far.
     pub records: u64,
 }

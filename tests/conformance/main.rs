@@ -24,6 +24,7 @@ mod retries;
 mod retries_live;
 mod sizes;
 mod sticky;
+mod sticky_live;
 mod table;
 mod trace;
 
@@ -35,7 +36,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 15] = [
+const COMPARED: [fn() -> Vec<Comparison>; 16] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -51,6 +52,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 15] = [
     retries_live::compare,
     sizes::compare,
     sticky::compare,
+    sticky_live::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

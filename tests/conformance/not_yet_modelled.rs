@@ -6,11 +6,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "full-buffer/exact-one-broker-32-mib-read-from-start",
     // Batches that are too large are not split yet.
     "retries/exact-split",
-    // The innards of the choice; its outcome is what the other cases compare.
-    "sticky/exact-weights",
-    // Timed repetitions of the exact probes, recorded beside other work: to be recorded once more on a
-    // quiet machine, and then compared.
-    "sticky-live/*",
     // The moment of a reset decides what is in flight, and is not recorded; one connection is reset.
     "retries-live/reset-*",
     // The delivery issue compares a follower's death.

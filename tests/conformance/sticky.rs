@@ -4,6 +4,7 @@
 //! The partitioner's draws differ from here, so a case is held against the median of the recorded
 //! runs, as far as those are apart among themselves plus a share.
 
+use kdrill::kafka::partition_load::{Leadership, LoadTable, PartitionLoad, pick_evenly};
 use kdrill::sim::time::SimSpan;
 use serde_json::Value;
 
@@ -20,12 +21,59 @@ pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("sticky");
     let cases = golden.cases.iter().filter_map(|(case, real)| {
         let path = golden.path(case);
-        if case == "exact-run-lengths" {
-            return Some(compare_stays(&path, real));
+        match case.as_str() {
+            "exact-run-lengths" => return Some(compare_stays(&path, real)),
+            "exact-weights" => return Some(compare_weights(&path, real)),
+            _ => {}
         }
         compare_case(&path, case, real)
     });
     cases.collect()
+}
+
+/// How often each of all draws that matter chooses each partition, by the batches in their queues.
+fn compare_weights(path: &str, real: &Value) -> Comparison {
+    let mut comparison = Comparison::new(path, "weights of the adaptive choice");
+    for row in real["rows"].as_array().into_iter().flatten() {
+        let numbers = |name: &str| -> Vec<u32> {
+            let list = row[name].as_array().into_iter().flatten();
+            list.filter_map(Value::as_u64)
+                .map(|number| number as u32)
+                .collect()
+        };
+        let queues = numbers("queues");
+        let available = row["available"].as_u64().unwrap_or_default() as usize;
+        let chosen = chosen_of_all_draws(&queues, available);
+        let name = format!("queues of {queues:?}, {available} of them available");
+        comparison = comparison.list(&name, &numbers("chosen"), &chosen);
+    }
+    comparison
+}
+
+/// The table knows the first `available` partitions; all have leaders when it comes to an even draw.
+fn chosen_of_all_draws(queues: &[u32], available: usize) -> Vec<u32> {
+    let loads: Vec<_> = (0..)
+        .zip(queues)
+        .map(|(number, &queue_size)| PartitionLoad {
+            number,
+            queue_size,
+            leadership: if (number as usize) < available {
+                Leadership::Elsewhere
+            } else {
+                Leadership::Leaderless
+            },
+            is_late: false,
+        })
+        .collect();
+    let table = LoadTable::new(&loads);
+    let range = table.as_ref().map_or(queues.len() as u64, LoadTable::range);
+    let mut chosen = vec![0; queues.len()];
+    for draw in 0..range as u32 {
+        let even = || pick_evenly(draw, queues.iter().map(|_| Leadership::Elsewhere));
+        let partition = table.as_ref().map_or_else(even, |table| table.pick(draw));
+        chosen[partition as usize] += 1;
+    }
+    chosen
 }
 
 /// How many records stay at one partition, by the size of their values, when nothing is sent.

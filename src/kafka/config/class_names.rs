@@ -13,7 +13,7 @@ pub(super) const BYTE_ARRAY_SERIALIZER: &str =
 /// The default partitioner up to 3.2.
 pub(super) const DEFAULT_PARTITIONER: &str =
     "org.apache.kafka.clients.producer.internals.DefaultPartitioner";
-const UNIFORM_STICKY_PARTITIONER: &str =
+pub(super) const UNIFORM_STICKY_PARTITIONER: &str =
     "org.apache.kafka.clients.producer.UniformStickyPartitioner";
 const ROUND_ROBIN_PARTITIONER: &str = "org.apache.kafka.clients.producer.RoundRobinPartitioner";
 /// Everything within is Kafka's own.

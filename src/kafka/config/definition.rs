@@ -217,6 +217,11 @@ impl ConfigKey {
         self
     }
 
+    /// Whether it must be set.
+    pub fn is_required(&self) -> bool {
+        self.default == DefaultValue::Required
+    }
+
     /// Whether a component of this version knows the key.
     pub fn is_known_to(&self, version: KafkaVersion) -> bool {
         version.at_least(self.since.0, self.since.1)

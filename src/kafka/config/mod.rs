@@ -166,6 +166,8 @@ pub enum NoteKind {
     Unknown,
     /// The component knows the key; the simulation does not.
     NotModelled,
+    /// The component does what is asked, and later releases will not.
+    Deprecated,
 }
 
 impl Note {

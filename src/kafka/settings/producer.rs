@@ -3,7 +3,11 @@
 //! Invariant: [`JavaProducerSettings::defaults`] equals what an empty configuration yields for
 //! that version; a test of `config::java` holds the two together.
 
+use std::sync::Arc;
+
 use super::super::backoff::ExponentialBackoff;
+use super::super::custom_partitioner::CustomPartitioner;
+use super::super::hash::murmur2_partition;
 use super::super::version::KafkaVersion;
 
 /// The effective settings of one Java producer.
@@ -15,6 +19,8 @@ pub struct JavaProducerSettings {
     pub version: KafkaVersion,
     /// `client.id`; nothing where the client numbers itself (`producer-1` …).
     pub client_id: Option<String>,
+    /// `client.rack`, since 4.4; nothing where it is empty.
+    pub client_rack: Option<String>,
     /// `acks`.
     pub acks: Acks,
     /// Whether the producer is idempotent in the end (`enable.idempotence` and its conflicts).
@@ -132,7 +138,7 @@ pub struct Compression {
 }
 
 /// The rule by which records without explicit partition are placed (`partitioner.class`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartitionerClass {
     /// Keys hashed; keyless records stick by bytes and follow load (KIP-794, since 3.3).
     BuiltIn,
@@ -145,6 +151,8 @@ pub enum PartitionerClass {
     KeylessRoundRobin,
     /// All records go round, whatever their keys: `RoundRobinPartitioner`, since 2.4.
     RoundRobin,
+    /// A class of the application decides about all records.
+    Custom(Arc<CustomPartitioner>),
 }
 
 /// How records without explicit partition are placed.
@@ -201,6 +209,7 @@ impl JavaProducerSettings {
         Self {
             version,
             client_id: None,
+            client_rack: None,
             acks: if version.at_least(3, 0) {
                 Acks::All
             } else {
@@ -250,7 +259,33 @@ impl PartitionerSettings {
     }
 }
 
+impl PartitionerSettings {
+    /// Where every record of this key goes among so many partitions; none where that depends on
+    /// more than the key.
+    pub fn partition_of(&self, key: &[u8], partitions: u32) -> Option<u32> {
+        match &self.class {
+            PartitionerClass::Custom(class) => {
+                let destination = class.destination(Some(key));
+                let is_one = destination.choices(partitions) == 1;
+                is_one.then(|| destination.partition(partitions, 0))
+            }
+            class if class.hashes_keys() && !self.ignore_keys => {
+                Some(murmur2_partition(key, partitions.max(1)))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl PartitionerClass {
+    /// Whether records of one key go to one partition, the client's own hash of it.
+    pub const fn hashes_keys(&self) -> bool {
+        match self {
+            Self::BuiltIn | Self::StickyByBatch | Self::KeylessRoundRobin => true,
+            Self::RoundRobin | Self::UniformSticky | Self::Custom(_) => false,
+        }
+    }
+
     /// The rule that a client of this version follows without `partitioner.class`.
     pub fn default_of(version: KafkaVersion) -> Self {
         if version.at_least(3, 3) {

@@ -37,7 +37,7 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
         optional(
             "rack",
             Kind::Name,
-            "client.rack, for clients that know it (4.4)",
+            "the rack it stands in; client.rack too, for clients that know it (4.4)",
         ),
         optional(
             "config-file",
@@ -47,7 +47,8 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
         optional(
             "config",
             Kind::Kafka,
-            "client configuration by its real names",
+            "client configuration by its real names; partitioner.class also takes \
+             com.example.HotKeySpread, com.example.VipRouting and com.example.Crc32",
         ),
         optional(
             "delivery-report",

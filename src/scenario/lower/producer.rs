@@ -95,6 +95,10 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
     }
     let first = ProducerConfig {
         name: String::new(),
+        rack: client
+            .java()
+            .and_then(|client| client.client_rack.clone())
+            .or_else(|| fields.text("rack").map(str::to_owned)),
         client,
         given,
         start,
@@ -210,7 +214,7 @@ fn rack(
     let is_known = config::java::find(KEY).is_some_and(|key| key.is_known_to(version));
     if !is_known {
         let note = Problem::new(format!(
-            "`rack` has no effect: a {version} client has no {KEY}"
+            "`rack` is where the machine stands: a {version} client has no {KEY}"
         ));
         return world.findings.note(note.at(place, "it came with 4.4"));
     }

@@ -139,6 +139,10 @@ impl Cluster {
     fn answer_metadata(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let image = self.brokers[at.index()].image.clone();
         let brokers = image.unfenced.iter().filter(|&&unfenced| unfenced).count() as u32;
+        let racks = ctx.config.brokers.iter().zip(&image.unfenced);
+        let racks = racks.filter(|(_, unfenced)| **unfenced);
+        let rack_bytes = racks.map(|(broker, _)| broker.rack.as_ref().map_or(0, String::len));
+        let rack_bytes = rack_bytes.sum::<usize>() as u32;
         let topics: Vec<_> = ctx
             .requests
             .get(id)
@@ -160,7 +164,8 @@ impl Cluster {
             .collect();
         self.auto_create(ctx, id);
         ctx.requests.get_mut(id).image = Some(image);
-        self.answer(ctx, at, id, metadata_response_bytes(brokers, &topics));
+        let bytes = metadata_response_bytes(brokers, &topics).saturating_add(rack_bytes);
+        self.answer(ctx, at, id, bytes);
     }
 
     fn handle_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {

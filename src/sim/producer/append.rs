@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::kafka::custom_partitioner::Destination;
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::kafka::size::upper_bound_estimate;
@@ -36,7 +37,9 @@ pub struct SendCall {
     pub has_metadata: Option<SimTime>,
     /// Memory that the thread was given while it waited.
     pub memory: Option<u64>,
-    /// How often an older partitioner was asked where it goes.
+    /// What a partitioner of a class said.
+    pub chosen: Option<u32>,
+    /// How often it was asked.
     pub asked: u8,
     /// What a full queue means to the call (librdkafka only).
     pub on_full: OnFull,
@@ -58,10 +61,12 @@ pub enum Route {
     Partition(u32),
     /// `toPositive(murmur2(key))`, modulo the number of partitions.
     Hash(u32),
-    /// The client chooses, and sticks with its choice for a while.
+    /// No key decides: the client chooses, or its class, and may stick with the choice for a while.
     Sticky,
     /// The client draws one for this record alone (librdkafka only).
     Drawn,
+    /// A partitioner of the application wants it there.
+    Custom(Destination),
 }
 
 /// How a call goes on.
@@ -95,7 +100,7 @@ impl Client {
         let count = queues.map_or(0, <[u32]>::len) as u32;
         let is_there = match call.route {
             Route::Partition(number) => number < count,
-            Route::Hash(_) | Route::Sticky | Route::Drawn => count > 0,
+            Route::Hash(_) | Route::Sticky | Route::Drawn | Route::Custom(_) => count > 0,
         };
         if !is_there {
             return self.wait_for_metadata(call);
@@ -295,10 +300,10 @@ impl Client {
     /// The partition that a call would go to, for facts; none while it is undecided.
     pub fn partition_of(&self, call: &SendCall) -> Option<PartitionIndex> {
         let queues = self.metadata.partitions(call.topic)?;
-        let number = match call.route {
-            Route::Partition(number) => number,
-            Route::Hash(hash) => hash % (queues.len() as u32).max(1),
-            Route::Sticky | Route::Drawn => return None,
+        let number = match (call.chosen, call.route) {
+            (Some(number), _) | (None, Route::Partition(number)) => number,
+            (None, Route::Hash(hash)) => hash % (queues.len() as u32).max(1),
+            (None, Route::Sticky | Route::Drawn | Route::Custom(_)) => return None,
         };
         let place = *queues.get(number as usize)?;
         Some(self.accumulator.queues[place as usize].partition)

@@ -13,7 +13,7 @@ use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
 use crate::sim::producer::batch::BatchId;
 use crate::sim::producer::buffer_pool::{BufferPool, Waiter};
-use crate::sim::producer::choice::OlderPartitioner;
+use crate::sim::producer::choice::ClassPartitioner;
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::idempotence::Idempotence;
 use crate::sim::producer::metadata::ClientMetadata;
@@ -40,8 +40,8 @@ pub struct Client {
     pub(super) metrics: ClientMetrics,
     /// By topic.
     pub(super) sticky: Vec<Option<Sticky>>,
-    /// By topic, of clients before 3.3 or with a class of those.
-    pub(super) older: Vec<Option<OlderPartitioner>>,
+    /// By topic, of clients with a class: their own or, before 3.3, the default one.
+    pub(super) class_partitioners: Vec<Option<ClassPartitioner>>,
     /// By broker: the queues of the partitions that it leads, in partition order.
     pub(super) led_by: Vec<Led>,
     /// Flushes under way, and whether the client closes.
@@ -118,6 +118,8 @@ pub struct Counts {
     pub acked: u64,
     /// Records failed by their batch.
     pub failed: u64,
+    /// Bytes of Produce requests to brokers that stand in another rack.
+    pub cross_rack_bytes: u64,
 }
 
 impl Client {
@@ -146,7 +148,7 @@ impl Client {
             idempotence: Idempotence::new(settings.idempotence),
             metrics: ClientMetrics::new(&settings, config.topics.len(), brokers),
             sticky: vec![None; config.topics.len()],
-            older: vec![None; config.topics.len()],
+            class_partitioners: vec![None; config.topics.len()],
             led_by: vec![Led::default(); brokers],
             flushes: 0,
             closing: Closing::No,
@@ -231,13 +233,10 @@ impl Client {
         }
     }
 
-    /// Which partitions of a topic have a leader.
-    pub(super) fn leaders(&self, topic: TopicIndex) -> Vec<bool> {
-        let queues = &self.metadata.topic(topic).queues;
-        queues
-            .iter()
-            .map(|&place| self.accumulator.queues[place as usize].leader.is_some())
-            .collect()
+    /// Where it stands: its `client.rack`, or what is known of its machine.
+    pub(super) fn rack(&self, config: &Config) -> Option<String> {
+        let configured = self.settings.client_rack.clone();
+        configured.or_else(|| config.producers[self.me.index()].rack.clone())
     }
 
     /// Gives a completed batch's memory back and lets waiting threads take it.

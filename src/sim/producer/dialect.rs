@@ -46,7 +46,7 @@ pub trait Dialect: Sized {
     );
 
     /// How the partition of a record with this key, or none, is found.
-    fn route(&self, key: Option<HashedKey>) -> Route;
+    fn route(&self, key: Option<(&[u8], HashedKey)>) -> Route;
 
     /// A key as this client hashes it.
     fn hash(&self, key: &[u8]) -> HashedKey;

@@ -12,6 +12,7 @@ use crate::sim::producer::accumulator::Queue;
 use crate::sim::producer::batch::{Batch, BatchId};
 use crate::sim::producer::client::Client;
 use crate::sim::producer::idempotence::Gate;
+use crate::sim::producer::metadata::Standing;
 use crate::sim::producer::metrics::Drained;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::request::{ApiKey, Part, RequestId};
@@ -164,6 +165,9 @@ impl Client {
             request.parts.push(part(queue, batch, batch_id));
         }
         let bytes = self.measure(ctx, id, batches);
+        if self.metadata.standing(broker) == Standing::OtherRack {
+            self.counts.cross_rack_bytes += u64::from(bytes);
+        }
         self.transmit(ctx, slot, id, bytes);
         if self.settings.acks.code() == 0 {
             self.complete_unanswered(ctx, slot, id);

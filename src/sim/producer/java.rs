@@ -40,11 +40,8 @@ impl Dialect for Client {
         application.run_plain(ctx, client, place, limit);
     }
 
-    fn route(&self, key: Option<HashedKey>) -> Route {
-        match key {
-            Some(key) if self.keys_decide() => Route::Hash(key.hash),
-            _ => Route::Sticky,
-        }
+    fn route(&self, key: Option<(&[u8], HashedKey)>) -> Route {
+        self.route_of(key)
     }
 
     fn hash(&self, key: &[u8]) -> HashedKey {

@@ -11,6 +11,8 @@ pub struct ClientMetadata {
     topics: Vec<TopicState>,
     /// Brokers from the last response; none means that bootstrap addresses are used.
     pub nodes: Vec<BrokerIndex>,
+    /// By broker: where the last response that named it said that it stands.
+    standings: Vec<Standing>,
     /// Grows with every update, so that waiting threads look again.
     pub version: u64,
     /// Last successful full update (milliseconds of the client's clock).
@@ -35,6 +37,28 @@ pub struct TopicState {
     pub queues: Vec<u32>,
     /// Whether `queues` may be used: a rebootstrap forgets.
     pub is_known: bool,
+}
+
+/// Where a broker stands, seen from the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// One of the two has no rack, or the broker is not known.
+    Unknown,
+    /// In the client's own rack.
+    SameRack,
+    /// In another rack.
+    OtherRack,
+}
+
+impl Standing {
+    /// Of a broker with this `broker.rack`, for a client in this rack.
+    pub fn of(client: Option<&str>, broker: Option<&str>) -> Self {
+        match (client, broker) {
+            (Some(client), Some(broker)) if client == broker => Self::SameRack,
+            (Some(_), Some(_)) => Self::OtherRack,
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// What has to be fetched.
@@ -62,6 +86,7 @@ impl ClientMetadata {
         Self {
             topics: vec![TopicState::default(); topics],
             nodes: Vec::new(),
+            standings: Vec::new(),
             version: 0,
             last_success_ms: None,
             pending: Pending::Everything,
@@ -87,6 +112,24 @@ impl ClientMetadata {
     pub fn partitions(&self, topic: TopicIndex) -> Option<&[u32]> {
         let state = self.topic(topic);
         state.is_known.then_some(state.queues.as_slice())
+    }
+
+    /// The brokers that a response names, each with where it stands.
+    pub fn learn_nodes(&mut self, nodes: impl Iterator<Item = (BrokerIndex, Standing)>) {
+        self.nodes.clear();
+        for (broker, standing) in nodes {
+            self.nodes.push(broker);
+            if self.standings.len() <= broker.index() {
+                self.standings.resize(broker.index() + 1, Standing::Unknown);
+            }
+            self.standings[broker.index()] = standing;
+        }
+    }
+
+    /// Where a broker stands.
+    pub fn standing(&self, broker: BrokerIndex) -> Standing {
+        let known = self.standings.get(broker.index());
+        known.copied().unwrap_or(Standing::Unknown)
     }
 
     /// How many topics are known.
@@ -267,6 +310,22 @@ mod tests {
         metadata.pending = Pending::Nothing;
         metadata.last_success_ms = Some(1000);
         assert_eq!(metadata.due_ms(&settings), 301_000);
+    }
+
+    #[test]
+    fn a_rack_is_the_clients_own_another_one_or_unknown() {
+        let standing = |broker| Standing::of(Some("a"), broker);
+        assert_eq!(standing(Some("a")), Standing::SameRack);
+        assert_eq!(standing(Some("b")), Standing::OtherRack);
+        assert_eq!(standing(None), Standing::Unknown);
+        assert_eq!(Standing::of(None, Some("a")), Standing::Unknown);
+        let mut metadata = ClientMetadata::new(1);
+        metadata.learn_nodes([(BrokerIndex(2), Standing::OtherRack)].into_iter());
+        let standings = [0, 2, 9].map(|broker| metadata.standing(BrokerIndex(broker)));
+        assert_eq!(
+            standings,
+            [Standing::Unknown, Standing::OtherRack, Standing::Unknown]
+        );
     }
 
     #[test]

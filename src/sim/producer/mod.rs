@@ -488,6 +488,7 @@ impl Counts {
         self.sent += other.sent;
         self.acked += other.acked;
         self.failed += other.failed;
+        self.cross_rack_bytes += other.cross_rack_bytes;
     }
 }
 

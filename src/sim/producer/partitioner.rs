@@ -1,9 +1,11 @@
 //! Built-in sticky partitioning: stay until `batch.size` bytes are produced (KIP-794), weigh
-//! partitions by their queues, avoid leaders that cannot be sent to.
+//! partitions by their queues, avoid leaders that cannot be sent to, prefer those in the client's
+//! rack (KIP-1123).
 //!
-//! Source: `BuiltInPartitioner`, `RecordAccumulator.updatePartitionLoadInfo`. Partitions are walked
-//! in ascending order, where Kafka walks hash maps.
+//! Source: `BuiltInPartitioner`, `RecordAccumulator.updatePartitionLoadInfo`. The weights are in
+//! `kafka::partition_load`.
 
+use crate::kafka::partition_load::{Leadership, LoadTable, PartitionLoad, pick_evenly};
 use crate::sim::rng::Stream;
 
 /// The sticky choice of one topic.
@@ -15,24 +17,6 @@ pub struct Sticky {
     threshold_bytes: u64,
     load: Option<LoadTable>,
     draws: Stream,
-}
-
-/// Cumulative weights of partitions: the shorter the queue, the heavier.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct LoadTable {
-    numbers: Vec<u32>,
-    cumulative: Vec<u64>,
-}
-
-/// One partition as the load table sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PartitionLoad {
-    /// Its place in the topic's partitions.
-    pub number: u32,
-    /// Batches in its deque.
-    pub queue_size: u32,
-    /// Whether its leader is known and took data within `partitioner.availability.timeout.ms`.
-    pub is_available: bool,
 }
 
 impl Sticky {
@@ -47,60 +31,45 @@ impl Sticky {
         }
     }
 
-    /// Where the next keyless record goes. `leaders` says which of the topic's partitions have one.
-    pub fn choose(&mut self, leaders: &[bool]) -> u32 {
+    /// Where the next keyless record goes. `partitions` are all of the topic, in order.
+    pub fn choose(&mut self, partitions: impl Iterator<Item = Leadership> + Clone) -> u32 {
         match self.current {
-            Some(number) if (number as usize) < leaders.len() => number,
-            _ => self.switch(leaders),
+            Some(number) => number,
+            None => self.switch(partitions),
         }
     }
 
     /// Bytes were appended to the current partition: moves on when enough are.
-    pub fn note_appended(&mut self, bytes: u32, is_last_batch_full: bool, leaders: &[bool]) {
+    pub fn note_appended(
+        &mut self,
+        bytes: u32,
+        is_last_batch_full: bool,
+        partitions: impl Iterator<Item = Leadership> + Clone,
+    ) {
         self.produced_bytes += u64::from(bytes);
         let enough = self.produced_bytes >= self.threshold_bytes && is_last_batch_full;
         if enough || self.produced_bytes >= self.threshold_bytes * 2 {
-            self.switch(leaders);
+            self.switch(partitions);
         }
     }
 
     /// Before an append: moves on when enough bytes are produced and the current partition has no
     /// open batch; says whether it did.
-    pub fn moves_on(&mut self, is_last_batch_full: bool, leaders: &[bool]) -> bool {
+    pub fn moves_on(
+        &mut self,
+        is_last_batch_full: bool,
+        partitions: impl Iterator<Item = Leadership> + Clone,
+    ) -> bool {
         let moves = is_last_batch_full && self.produced_bytes >= self.threshold_bytes;
         if moves {
-            self.switch(leaders);
+            self.switch(partitions);
         }
         moves
     }
 
-    /// The sender looked at all queues: weighs partitions anew (`updatePartitionLoadInfo`). With
-    /// fewer than two partitions, or all queues alike, the choice is uniform.
+    /// The sender looked at all queues: weighs partitions anew (`updatePartitionLoadInfo`).
     pub fn weigh(&mut self, loads: &[PartitionLoad]) {
-        let kept = || loads.iter().filter(|load| load.is_available);
-        let (Some(max), Some(min)) = (
-            kept().map(|l| l.queue_size).max(),
-            kept().map(|l| l.queue_size).min(),
-        ) else {
-            self.load = None;
-            return;
-        };
-        let count = kept().count();
-        if loads.len() < 2 || (max == min && count == loads.len()) {
-            self.load = None;
-            return;
-        }
-        let mut sum = 0;
-        let cumulative = kept()
-            .map(|load| {
-                sum += u64::from(max + 1 - load.queue_size);
-                sum
-            })
-            .collect();
-        self.load = Some(LoadTable {
-            numbers: kept().map(|load| load.number).collect(),
-            cumulative,
-        });
+        self.load = LoadTable::new(loads);
     }
 
     /// Forgets the weights: adaptive partitioning is off, or a partition was never produced to.
@@ -108,38 +77,16 @@ impl Sticky {
         self.load = None;
     }
 
-    fn switch(&mut self, leaders: &[bool]) -> u32 {
-        let draw = u64::from(self.draws.bits32() & 0x7fff_ffff);
+    fn switch(&mut self, partitions: impl Iterator<Item = Leadership> + Clone) -> u32 {
+        let draw = self.draws.bits32() & 0x7fff_ffff;
         let number = match &self.load {
             Some(table) => table.pick(draw),
-            None => uniform(draw, leaders),
+            None => pick_evenly(draw, partitions),
         };
         self.current = Some(number);
         self.produced_bytes = 0;
         number
     }
-}
-
-impl LoadTable {
-    fn pick(&self, draw: u64) -> u32 {
-        let total = self.cumulative.last().copied().unwrap_or(1);
-        let weighted = draw % total;
-        let place = self.cumulative.partition_point(|&sum| sum <= weighted);
-        self.numbers.get(place).copied().unwrap_or(0)
-    }
-}
-
-/// A partition with a leader, all alike; any partition when none has one.
-fn uniform(draw: u64, leaders: &[bool]) -> u32 {
-    let available = leaders.iter().filter(|&&has_leader| has_leader).count() as u64;
-    if available == 0 {
-        return (draw % (leaders.len() as u64).max(1)) as u32;
-    }
-    let wanted = (draw % available) as usize;
-    let mut places = (0_u32..)
-        .zip(leaders)
-        .filter(|(_, has_leader)| **has_leader);
-    places.nth(wanted).map_or(0, |(number, _)| number)
 }
 
 #[cfg(test)]
@@ -151,49 +98,41 @@ mod tests {
         Sticky::new(16_384, Stream::new(1, Purpose::Sticky, 0, 0))
     }
 
-    fn load(number: u32, queue_size: u32) -> PartitionLoad {
-        PartitionLoad {
-            number,
-            queue_size,
-            is_available: true,
-        }
+    fn led() -> impl Iterator<Item = Leadership> + Clone {
+        std::iter::repeat_n(Leadership::Elsewhere, 1000)
     }
 
     #[test]
     fn it_stays_until_the_threshold_is_reached_and_the_batch_is_full() {
         let mut sticky = sticky();
-        let first = sticky.choose(&[true; 1000]);
-        sticky.note_appended(15_556, false, &[true; 1000]);
-        assert_eq!(sticky.choose(&[true; 1000]), first);
-        sticky.note_appended(15_556, false, &[true; 1000]);
-        assert!(sticky.moves_on(true, &[true; 1000]));
+        let first = sticky.choose(led());
+        sticky.note_appended(15_556, false, led());
+        assert_eq!(sticky.choose(led()), first);
+        sticky.note_appended(15_556, false, led());
+        assert!(sticky.moves_on(true, led()));
     }
 
     #[test]
     fn twice_the_threshold_moves_it_in_any_case() {
         let mut sticky = sticky();
-        sticky.choose(&[true; 1000]);
-        sticky.note_appended(40_000, false, &[true; 1000]);
+        sticky.choose(led());
+        sticky.note_appended(40_000, false, led());
         assert_eq!(sticky.produced_bytes, 0);
     }
 
     #[test]
-    fn queues_of_0_3_1_batches_weigh_4_1_3() {
+    fn weights_decide_between_all_partitions_until_they_are_forgotten() {
+        let loads = |queue_size| PartitionLoad {
+            number: if queue_size == 0 { 7 } else { 3 },
+            queue_size,
+            leadership: Leadership::Elsewhere,
+            is_late: false,
+        };
         let mut sticky = sticky();
-        sticky.weigh(&[load(0, 0), load(1, 3), load(2, 1)]);
-        assert_eq!(sticky.load.as_ref().unwrap().cumulative, [4, 5, 8]);
-    }
-
-    #[test]
-    fn equal_queues_need_no_weights() {
-        let mut sticky = sticky();
-        sticky.weigh(&[load(0, 2), load(1, 2)]);
-        assert_eq!(sticky.load, None);
-    }
-
-    #[test]
-    fn partitions_without_a_leader_are_not_chosen() {
-        assert_eq!(uniform(5, &[false, true, false]), 1);
-        assert_eq!(uniform(4, &[false, false, false]), 1);
+        sticky.weigh(&[loads(1_000_000), loads(0)]);
+        assert_eq!(sticky.choose(led()), 7);
+        sticky.forget_weights();
+        sticky.note_appended(40_000, false, std::iter::once(Leadership::Elsewhere));
+        assert_eq!(sticky.current, Some(0));
     }
 }

@@ -5,12 +5,13 @@
 use crate::kafka::error::ErrorCode;
 use crate::sim::context::Context;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
+use crate::sim::ids::BrokerIndex;
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
 use crate::sim::producer::client::{Client, Woken};
 use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
-use crate::sim::producer::metadata::News;
+use crate::sim::producer::metadata::{News, Standing};
 use crate::sim::request::{ApiKey, Part, RequestId};
 
 /// A response to a produce request of one partition, with its frame: what byte counters take any
@@ -98,12 +99,15 @@ impl Client {
                 }
             }
         }
-        let unfenced = (0_u16..)
-            .zip(&image.unfenced)
-            .filter(|(_, unfenced)| **unfenced);
-        self.metadata.nodes = unfenced
-            .map(|(b, _)| crate::sim::ids::BrokerIndex(b))
-            .collect();
+        let own_rack = self.rack(ctx.config);
+        let nodes = (0_u16..).zip(&image.unfenced).zip(&ctx.config.brokers);
+        let nodes = nodes
+            .filter(|((_, unfenced), _)| **unfenced)
+            .map(|((broker, _), config)| {
+                let standing = Standing::of(own_rack.as_deref(), config.rack.as_deref());
+                (BrokerIndex(broker), standing)
+            });
+        self.metadata.learn_nodes(nodes);
         self.sort_by_leader();
         let backoff = self.settings.retry_backoff;
         let moment = (news, ctx.now.as_millis());

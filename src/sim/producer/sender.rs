@@ -4,15 +4,13 @@
 //! itself costs no time: it acts at the moment when something changed. It looks again when a
 //! response, an append or a timer gives it a reason, never twice at one moment for the same one.
 
-use crate::kafka::settings::PartitionerClass;
 use crate::sim::config::BROKERS_MAX;
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
-use crate::sim::ids::{BrokerIndex, TopicIndex};
+use crate::sim::ids::BrokerIndex;
 use crate::sim::producer::accumulator::{Patience, Readiness};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::drain::Drain;
-use crate::sim::producer::partitioner::PartitionLoad;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::view::ConnectionState;
@@ -159,49 +157,6 @@ impl Client {
             }
         }
         look
-    }
-
-    /// Rebuilds the load tables of adaptive partitioning.
-    fn weigh_partitions(&mut self) {
-        let partitioner = &self.settings.partitioner;
-        let is_adaptive = partitioner.adaptive && partitioner.class == PartitionerClass::BuiltIn;
-        let timeout_ms = partitioner.availability_timeout_ms;
-        for topic in 0..self.sticky.len() {
-            if self.sticky[topic].is_none() {
-                continue;
-            }
-            let queues = &self.metadata.topic(TopicIndex(topic as u16)).queues;
-            let all_used = queues
-                .iter()
-                .all(|&at| self.accumulator.queues[at as usize].is_used);
-            let loads: Vec<_> = queues
-                .iter()
-                .map(|&at| {
-                    let queue = &self.accumulator.queues[at as usize];
-                    let is_late = queue.leader.is_none_or(|leader| {
-                        let slot = self.connections.slot_of(leader);
-                        let (ready, drained) = self.connections.get(slot).latency_stats;
-                        timeout_ms > 0
-                            && !queue.deque.is_empty()
-                            && ready.saturating_sub(drained) > timeout_ms
-                    });
-                    let queue_size = queue.deque.len() as u32;
-                    PartitionLoad {
-                        number: queue.number,
-                        queue_size,
-                        is_available: !is_late,
-                    }
-                })
-                .collect();
-            let Some(sticky) = &mut self.sticky[topic] else {
-                continue;
-            };
-            if is_adaptive && all_used {
-                sticky.weigh(&loads);
-            } else {
-                sticky.forget_weights();
-            }
-        }
     }
 
     /// Whether a ready node may have data now.

@@ -1,7 +1,8 @@
 //! What a producer looks like from outside. Nothing here changes anything.
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
-use crate::sim::config::Pacing;
+use crate::kafka::rdkafka_partitioner::Choice;
+use crate::sim::config::{ClientConfig, Pacing};
 use crate::sim::fact::Node;
 use crate::sim::ids::TopicIndex;
 use crate::sim::network::Network;
@@ -80,6 +81,21 @@ impl Producer {
             records_refused: application.refused,
             records_abandoned: self.earlier.abandoned,
             true_wait: application.memory_wait,
+            cross_rack_bytes: client.cross_rack_bytes,
+        }
+    }
+
+    /// Where every record of this key goes among so many partitions; none where that depends on
+    /// more than the key.
+    pub fn partition_of_key(&self, key: &[u8], partitions: u32) -> Option<u32> {
+        match &self.settings {
+            ClientConfig::Java(settings) => settings.partitioner.partition_of(key, partitions),
+            ClientConfig::Rdkafka(settings) => {
+                match settings.partitioner.choice(Some(key), partitions) {
+                    Choice::Partition(number) => Some(number),
+                    Choice::Free => None,
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ mod tally;
 
 pub use keys::{HashedKey, KeyHash, KeySource, KeyTable, Target};
 pub use pace::{Pace, Step};
-pub use tally::KeyTallies;
+pub use tally::{KeyTallies, KeyTally};
 
 use std::sync::Arc;
 

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::sim::config::{Config, KeyConfig, LoadConfig};
+use crate::sim::config::{Config, KeyConfig};
 use crate::sim::ids::TopicIndex;
-use crate::sim::workload::KeyHash;
 
 /// Keys of one load that are counted at most; a load with more counts none.
 pub const COUNTED_KEYS_MAX: usize = 65_536;
@@ -24,8 +23,6 @@ pub struct KeyTally {
     pub topic: TopicIndex,
     /// Which keys.
     pub keys: Arc<KeyConfig>,
-    /// How their clients hash them.
-    pub hash: KeyHash,
     /// By key: records sent. Empty for more than [`COUNTED_KEYS_MAX`] keys.
     pub records: Vec<u64>,
 }
@@ -36,23 +33,26 @@ impl KeyTallies {
         let mut tallies = Self::default();
         let mut ids = Vec::new();
         for producer in &config.producers {
-            let hash = KeyHash::of(&producer.client);
-            let find = |load: &LoadConfig| tallies.find(load.topic, &load.keys, hash);
-            ids.push(producer.loads.iter().map(find).collect());
+            let loads = producer.loads.iter();
+            ids.push(
+                loads
+                    .map(|load| tallies.find(load.topic, &load.keys))
+                    .collect(),
+            );
         }
         (tallies, ids)
     }
 
-    fn find(&mut self, topic: TopicIndex, keys: &Arc<KeyConfig>, hash: KeyHash) -> TallyId {
-        let known = self.0.iter().position(|tally| {
-            (tally.topic, tally.hash) == (topic, hash) && Arc::ptr_eq(&tally.keys, keys)
-        });
+    fn find(&mut self, topic: TopicIndex, keys: &Arc<KeyConfig>) -> TallyId {
+        let known = self
+            .0
+            .iter()
+            .position(|tally| tally.topic == topic && Arc::ptr_eq(&tally.keys, keys));
         let place = known.unwrap_or_else(|| {
             let is_counted = keys.keys.len() <= COUNTED_KEYS_MAX;
             self.0.push(KeyTally {
                 topic,
                 keys: Arc::clone(keys),
-                hash,
                 records: vec![0; if is_counted { keys.keys.len() } else { 0 }],
             });
             self.0.len() - 1
@@ -101,9 +101,7 @@ mod tests {
         };
         let tally = KeyTally {
             topic: TopicIndex(0),
-            hash: KeyHash::Murmur2,
             keys: Arc::new(keys),
-            hash: KeyHash::Murmur2,
             records: vec![3, 9, 0, 9],
         };
         assert_eq!(tally.hottest(2), [1, 3]);

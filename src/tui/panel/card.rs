@@ -37,7 +37,8 @@ const fn card(pane: Pane) -> Card {
         },
         Pane::Partitions => Card {
             exact: "Records and bytes appended by the leader, batch headers included; the \
-                partition of every key (murmur2); leader, in-sync replicas.",
+                partition of every key, by the partitioner of its producers; leader, in-sync \
+                replicas.",
             approximated: "Rates are over the last second. Hottest keys come from a bounded \
                 count, exact as long as few keys are hot.",
             absent: "Segments, retention and compaction; page cache.",

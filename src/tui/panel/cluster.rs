@@ -27,6 +27,8 @@ use crate::tui::widget::table::{Column, Table, total_cells};
 const BACKLOG_BAD: SimSpan = SimSpan::from_seconds(1);
 /// A producer's name takes at most this many cells.
 const NAME_CELLS: u16 = 12;
+/// A broker's id with its rack takes at most this many cells.
+const BROKER_CELLS: usize = 12;
 /// A link to one broker takes this many cells.
 const LINK_CELLS: u16 = 13;
 
@@ -35,6 +37,8 @@ const LINK_CELLS: u16 = 13;
 pub struct BrokerRow {
     /// Kafka's node id.
     pub id: String,
+    /// Where it stands.
+    pub rack: Option<String>,
     /// Process and registration.
     pub state: BrokerState,
     /// Partitions that it leads.
@@ -69,6 +73,8 @@ pub struct Cluster<'a> {
     pub producers: Vec<(String, Vec<LinkCell>)>,
     /// Latencies of the chosen producer's batches by stage, once there are any.
     pub latencies: Vec<(Stage, Percentiles)>,
+    /// Bytes that producers sent to brokers of other racks, where both have one.
+    pub cross_rack_bytes: Option<u64>,
     first: u16,
 }
 
@@ -101,6 +107,7 @@ impl<'a> Cluster<'a> {
             brokers,
             producers,
             latencies,
+            cross_rack_bytes: cross_rack_bytes(scene),
             first,
         }
     }
@@ -128,8 +135,12 @@ impl<'a> Cluster<'a> {
         let appended = row
             .appended
             .map_or(self.theme.glyphs.none.to_owned(), number::byte_rate);
+        let id = match &row.rack {
+            Some(rack) => format!("{} {}", row.id, text::visible(rack)),
+            None => row.id.clone(),
+        };
         vec![
-            Span::styled(row.id.clone(), styles.text.strong),
+            Span::styled(id, styles.text.strong),
             Span::styled(word, tone),
             Span::styled(row.leaders.to_string(), styles.text.plain),
             Span::styled(row.requests.to_string(), styles.text.plain),
@@ -207,12 +218,24 @@ fn read_broker(scene: &Scene<'_>, broker: BrokerIndex) -> BrokerRow {
     let view = scene.session.simulation().broker(broker);
     BrokerRow {
         id: names::broker(scene.config(), broker),
+        rack: scene.config().brokers[broker.index()].rack.clone(),
         state: view.state,
         leaders: view.leaders,
         requests: view.requests,
         backlog: view.disk_backlog,
         appended: scene.last(Metric::Broker(broker, BrokerFigure::AppendRate)),
     }
+}
+
+fn cross_rack_bytes(scene: &Scene<'_>) -> Option<u64> {
+    let config = scene.config();
+    let are_known = config.brokers.iter().any(|broker| broker.rack.is_some())
+        && config
+            .producers
+            .iter()
+            .any(|producer| producer.rack.is_some());
+    let producers = scene.session.insight().producers().iter();
+    are_known.then(|| producers.map(|view| view.totals.cross_rack_bytes).sum())
 }
 
 fn read_link(scene: &Scene<'_>, view: &ProducerView, broker: BrokerIndex) -> LinkCell {
@@ -259,6 +282,10 @@ impl Panel for Cluster<'_> {
             };
             spans.push(Span::styled(words, styles.tone.bad));
         }
+        if let Some(bytes) = self.cross_rack_bytes {
+            let words = format!(", {} cross-rack", number::bytes(bytes));
+            spans.push(Span::styled(words, styles.text.dim));
+        }
         Line::from(spans)
     }
 
@@ -271,21 +298,21 @@ impl Panel for Cluster<'_> {
     }
 }
 
-/// Columns of the brokers' table that fit into a width; the last one goes first.
-fn broker_columns(width: u16) -> &'static [Column] {
-    static COLUMNS: [Column; 6] = [
-        Column::words("broker", 6),
+/// Columns of the brokers' table that fit into a width, with so many cells for a broker's name; the
+/// last one goes first.
+fn broker_columns(width: u16, name_cells: u16) -> Vec<Column> {
+    let mut columns = vec![
+        Column::words("broker", name_cells),
         Column::words("state", 8),
         Column::numbers("leaders", 7),
         Column::numbers("requests", 8),
         Column::numbers("disk lag", 9),
         Column::numbers("disk takes", 10),
     ];
-    if total_cells(&COLUMNS) <= width {
-        &COLUMNS
-    } else {
-        &COLUMNS[..5]
+    if width < total_cells(&columns) {
+        columns.truncate(5);
     }
+    columns
 }
 
 impl Widget for &Cluster<'_> {
@@ -298,9 +325,11 @@ impl Widget for &Cluster<'_> {
             .take(usize::from(area.height))
             .map(|row| self.broker_cells(row))
             .collect();
+        let longest = rows.iter().map(|cells| cells[0].width()).max();
+        let name_cells = longest.map_or(6, |cells| cells.clamp(6, BROKER_CELLS) as u16);
         (&Table {
             theme: self.theme,
-            columns: broker_columns(area.width),
+            columns: &broker_columns(area.width, name_cells),
             rows: &rows,
         })
             .render(area, buffer);

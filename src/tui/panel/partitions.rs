@@ -93,8 +93,8 @@ pub struct HotKey {
     pub key: String,
     /// Its share of all records of its topic.
     pub share: f64,
-    /// The partition that it goes to.
-    pub partition: u32,
+    /// The partition that it goes to; none where it goes to several.
+    pub partition: Option<u32>,
 }
 
 /// Means over all rows of a topic, for flags.
@@ -264,17 +264,15 @@ impl Partitions<'_> {
         let mut spans = vec![Span::styled("hottest keys  ", styles.text.dim)];
         for key in &self.hottest {
             let name = text::fit(&key.key, 16, self.theme.glyphs.ellipsis).into_owned();
+            let place = match key.partition {
+                Some(partition) => partition.to_string(),
+                None => "several".to_owned(),
+            };
+            let (share, arrow) = (number::percent(key.share), self.theme.glyphs.arrow);
+            let words = format!(" {share} {arrow}{place}   ");
             let next = vec![
                 Span::styled(name, styles.text.plain),
-                Span::styled(
-                    format!(
-                        " {} {}{}   ",
-                        number::percent(key.share),
-                        self.theme.glyphs.arrow,
-                        key.partition
-                    ),
-                    styles.text.dim,
-                ),
+                Span::styled(words, styles.text.dim),
             ];
             let used: usize = spans.iter().chain(&next).map(Span::width).sum();
             if used > usize::from(width) + 3 {

@@ -21,6 +21,7 @@ pub(super) fn settings(version: KafkaVersion, values: &Values) -> JavaProducerSe
     JavaProducerSettings {
         version,
         client_id: client_id(values),
+        client_rack: text(values, "client.rack"),
         acks: values.text("acks").map_or(default.acks, acks),
         idempotence: values
             .flag("enable.idempotence")
@@ -127,7 +128,7 @@ fn partitioner(values: &Values, default: &JavaProducerSettings) -> PartitionerSe
     let class = values
         .text(PARTITIONER_CLASS)
         .and_then(|class| class_names::partitioner(class, default.version))
-        .unwrap_or(default.partitioner.class);
+        .unwrap_or_else(|| default.partitioner.class.clone());
     let is_built_in = class == PartitionerClass::BuiltIn;
     let flag = |name| is_built_in && values.flag(name) == Some(true);
     let rack = values

@@ -11,6 +11,7 @@
 //! outside the configuration.
 
 mod bootstrap;
+mod custom_partitioner;
 mod effective;
 mod rules;
 mod security;
@@ -22,6 +23,8 @@ use super::class_names;
 use super::definition::ConfigKey;
 use super::values::Values;
 use super::{ConfigProblem, Note, NoteKind, nearest, not_modelled};
+
+pub use custom_partitioner::{CUSTOM_CLASSES, CustomClass};
 
 const PARTITIONER_CLASS: &str = "partitioner.class";
 
@@ -51,6 +54,7 @@ pub fn validate(
     let (values, problems) = Values::read(table(), version, pairs);
     let mut notes: Vec<Note> = pairs
         .iter()
+        .filter(|(key, _)| !is_of_partitioner(&values, key))
         .filter_map(|(key, _)| key_note(version, key))
         .collect();
     notes.extend(not_modelled(pairs, |name| {
@@ -62,7 +66,7 @@ pub fn validate(
         problems,
         notes,
     };
-    rules::apply(version, &values, &mut outcome);
+    rules::apply(version, (&values, pairs), &mut outcome);
     if outcome.problems.is_empty() {
         Ok((outcome.settings, outcome.notes))
     } else {
@@ -92,13 +96,54 @@ fn key_note(version: KafkaVersion, name: &str) -> Option<Note> {
     None
 }
 
-/// A note about a partitioner that only the application has.
+/// Whether the key is for the class in `partitioner.class`.
+fn is_of_partitioner(values: &Values, name: &str) -> bool {
+    let class = values
+        .text(PARTITIONER_CLASS)
+        .and_then(custom_partitioner::find);
+    class.is_some_and(|class| class.keys.iter().any(|key| key.name == name))
+}
+
+/// A note about a partitioner that only the application has, or that clients will not have for
+/// long.
 fn partitioner_note(version: KafkaVersion, values: &Values) -> Option<Note> {
     let class = values.text(PARTITIONER_CLASS)?;
-    class_names::partitioner(class, version).is_none().then(|| {
-        let text = format!("{class} cannot be simulated; the default partitioner stands in for it");
+    if class_names::partitioner(class, version).is_some() {
+        let is_written = values.is_set(PARTITIONER_CLASS);
+        return removed_note(version, class).filter(|_| is_written);
+    }
+    custom_partitioner::find(class).is_none().then(|| {
+        let examples: Vec<_> = CUSTOM_CLASSES.iter().map(|class| class.name).collect();
+        let text = format!(
+            "{class} cannot be simulated; the default partitioner stands in for it. Examples that \
+             can: {}",
+            examples.join(", ")
+        );
         Note::new(PARTITIONER_CLASS, NoteKind::NotModelled, text)
     })
+}
+
+/// What there is to say about a class that 4.0 removed; since 3.3 the client says it itself, in
+/// these words (`KafkaProducer.warnIfPartitionerDeprecated`).
+fn removed_note(version: KafkaVersion, class: &str) -> Option<Note> {
+    let advice = match class {
+        class_names::DEFAULT_PARTITIONER => {
+            "DefaultPartitioner is deprecated.  Please clear partitioner.class configuration \
+             setting to get the default partitioning behavior"
+        }
+        class_names::UNIFORM_STICKY_PARTITIONER => {
+            "UniformStickyPartitioner is deprecated.  Please clear partitioner.class configuration \
+             setting and set partitioner.ignore.keys to 'true' to get the uniform sticky \
+             partitioning behavior"
+        }
+        _ => return None,
+    };
+    let text = if version.at_least(3, 3) {
+        advice.to_owned()
+    } else {
+        "clients of 4.0 and later do not have this class and refuse it".to_owned()
+    };
+    Some(Note::new(PARTITIONER_CLASS, NoteKind::Deprecated, text))
 }
 
 #[cfg(test)]

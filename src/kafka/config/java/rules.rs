@@ -6,15 +6,19 @@
 //! Source: `ProducerConfig.postProcessParsedConfig`, `CommonClientConfigs`, and the constructor
 //! of `KafkaProducer`.
 
+use std::sync::Arc;
+
 use super::super::super::backoff::ExponentialBackoff;
 use super::super::super::exception::ExceptionClass;
-use super::super::super::settings::{Acks, JavaProducerSettings};
+use super::super::super::settings::{
+    Acks, JavaProducerSettings, PartitionerClass, PartitionerSettings,
+};
 use super::super::super::version::KafkaVersion;
 use super::super::class_names::{self, Role};
 use super::super::grammar;
 use super::super::values::Values;
 use super::super::{ConfigError, ConfigProblem, Note, NoteKind, RaisedIn};
-use super::{PARTITIONER_CLASS, bootstrap};
+use super::{PARTITIONER_CLASS, bootstrap, custom_partitioner};
 
 const ACKS: &str = "acks";
 const DELIVERY_TIMEOUT: &str = "delivery.timeout.ms";
@@ -58,7 +62,11 @@ impl Outcome {
 }
 
 /// Applies all rules.
-pub(super) fn apply(version: KafkaVersion, values: &Values, outcome: &mut Outcome) {
+pub(super) fn apply(
+    version: KafkaVersion,
+    (values, pairs): (&Values, &[(String, String)]),
+    outcome: &mut Outcome,
+) {
     sasl_needs_a_mechanism(values, outcome);
     backoffs_above_their_maximum(version, outcome);
     reconnect_backoff_without_maximum(values, outcome);
@@ -70,6 +78,7 @@ pub(super) fn apply(version: KafkaVersion, values: &Values, outcome: &mut Outcom
         }
     }
     two_phase_commit(values, outcome);
+    custom_partitioner_is_configured(version, (values, pairs), outcome);
     classes_play_their_roles(version, values, outcome);
     delivery_timeout(values, outcome);
     bootstrap_addresses(values, outcome);
@@ -229,6 +238,34 @@ fn two_phase_commit(values: &Values, outcome: &mut Outcome) {
         let text = "Cannot set transaction.timeout.ms when transaction.two.phase.commit.enable is \
                     set to true. Transactions will not expire with two-phase commit enabled.";
         outcome.refuse(TRANSACTION_TIMEOUT, text);
+    }
+}
+
+/// The constructor makes an instance of the application's partitioner, and `configure()` of that
+/// looks at all that the producer was given.
+fn custom_partitioner_is_configured(
+    version: KafkaVersion,
+    (values, pairs): (&Values, &[(String, String)]),
+    outcome: &mut Outcome,
+) {
+    let Some(class) = values
+        .text(PARTITIONER_CLASS)
+        .and_then(custom_partitioner::find)
+    else {
+        return;
+    };
+    match custom_partitioner::configure(class, version, pairs) {
+        Ok(partitioner) => {
+            let partitioning = &mut outcome.settings.partitioner;
+            *partitioning = PartitionerSettings {
+                class: PartitionerClass::Custom(Arc::new(partitioner)),
+                ignore_keys: false,
+                adaptive: false,
+                availability_timeout_ms: partitioning.availability_timeout_ms,
+                preferred_rack: None,
+            };
+        }
+        Err(problems) => outcome.problems.extend(problems),
     }
 }
 

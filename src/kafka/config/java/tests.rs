@@ -1,5 +1,6 @@
 //! Stories about configurations: what the client makes of them, and in which words it refuses.
 
+use super::super::super::custom_partitioner::CustomPartitioner;
 use super::super::super::settings::{Acks, CompressionType, PartitionerClass};
 use super::super::{ConfigError, RaisedIn};
 use super::*;
@@ -337,6 +338,77 @@ fn partitioners_are_known_by_their_whole_names() {
         problems[0].hint,
         Some(format!("did you mean {round_robin}?"))
     );
+}
+
+#[test]
+fn a_partitioner_of_the_application_is_configured_by_its_own_keys() {
+    let class = |config: &str| settings_of("4.3.0", config).partitioner.class;
+    let hot = |spread| {
+        let hot_keys = [b"a".to_vec(), b"b".to_vec()].into();
+        PartitionerClass::Custom(CustomPartitioner::HotKeySpread { hot_keys, spread }.into())
+    };
+    let spread = "partitioner.class=com.example.HotKeySpread;hot.keys=a, b";
+    assert_eq!(class(spread), hot(4));
+    assert_eq!(class(&format!("{spread};hot.keys.spread=2")), hot(2));
+    assert!(notes("4.3.0", spread).is_empty());
+    let vip = PartitionerClass::Custom(
+        CustomPartitioner::VipRouting {
+            vip_keys: [b"a".to_vec()].into(),
+            reserved: 1,
+        }
+        .into(),
+    );
+    assert_eq!(
+        class("partitioner.class=com.example.VipRouting;vip.keys=a"),
+        vip
+    );
+    assert_eq!(
+        notes("4.3.0", "hot.keys=a"),
+        ["hot.keys: the client does not know this key and ignores it"]
+    );
+}
+
+#[test]
+fn what_a_partitioner_refuses_the_constructor_refuses() {
+    let spread = "partitioner.class=com.example.HotKeySpread";
+    let problems = check("4.3.0", spread).unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "org.apache.kafka.common.KafkaException: Failed to construct kafka producer\n\
+         Caused by: org.apache.kafka.common.config.ConfigException: Missing required \
+         configuration \"hot.keys\" which has no default value."
+    );
+    assert_eq!(
+        refusals("4.3.0", &format!("{spread};hot.keys=a;hot.keys.spread=0")),
+        ["Invalid value 0 for configuration hot.keys.spread: Value must be at least 1"]
+    );
+}
+
+#[test]
+fn removed_partitioners_are_refused_since_4_0_and_noted_before() {
+    let default = "partitioner.class=\
+                   org.apache.kafka.clients.producer.internals.DefaultPartitioner";
+    assert_eq!(
+        refusals("4.0.0", default),
+        [
+            "Invalid value org.apache.kafka.clients.producer.internals.DefaultPartitioner for \
+          configuration partitioner.class: Class \
+          org.apache.kafka.clients.producer.internals.DefaultPartitioner could not be found."
+        ]
+    );
+    assert_eq!(
+        notes("3.9.0", default),
+        [
+            "partitioner.class: DefaultPartitioner is deprecated.  Please clear partitioner.class \
+          configuration setting to get the default partitioning behavior"
+        ]
+    );
+    let uniform = "partitioner.class=org.apache.kafka.clients.producer.UniformStickyPartitioner";
+    assert_eq!(
+        notes("3.2.0", uniform),
+        ["partitioner.class: clients of 4.0 and later do not have this class and refuse it"]
+    );
+    assert!(notes("3.2.0", "").is_empty());
 }
 
 #[test]

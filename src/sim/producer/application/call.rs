@@ -82,6 +82,7 @@ impl Application {
             started: ctx.now,
             has_metadata: None,
             memory: None,
+            chosen: None,
             asked: 0,
             on_full,
         });
@@ -502,9 +503,10 @@ impl Thread {
 
 fn in_hand<C: Dialect>(record: &ScriptRecord, client: &C) -> InHand {
     let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bytes.len() as u32);
+    let key = record.key.as_deref();
     let route = match record.partition {
         Some(number) => Route::Partition(number),
-        None => client.route(record.key.as_ref().map(|key| client.hash(key))),
+        None => client.route(key.map(|key| (key, client.hash(key)))),
     };
     InHand {
         topic: record.topic,

@@ -24,7 +24,7 @@ use crate::sim::producer::dialect::Dialect;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeySource, LoadKeys, Pace, Step, value_bytes};
+use crate::sim::workload::{HashedKey, KeySource, LoadKeys, Pace, Step, value_bytes};
 
 /// How often a throttle looks at its metric.
 const THROTTLE_PERIOD: SimSpan = SimSpan::from_seconds(1);
@@ -344,8 +344,14 @@ impl Load {
     ) -> Route {
         match self.config.keys.explicit_partition {
             Some(number) => Route::Partition(number),
-            None => client.route(key.and_then(|key| self.keys.table.hashed(key))),
+            None => client.route(key.and_then(|key| self.key(key))),
         }
+    }
+
+    /// A key's bytes and hash.
+    fn key(&self, key: u32) -> Option<(&[u8], HashedKey)> {
+        let bytes = self.config.keys.keys.get(key as usize)?;
+        Some((bytes, self.keys.table.hashed(key)?))
     }
 
     /// Draws the next record.

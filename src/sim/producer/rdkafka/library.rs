@@ -40,8 +40,8 @@ impl Dialect for Rdkafka {
         client.run_loop(application, ctx, place, limit);
     }
 
-    fn route(&self, key: Option<HashedKey>) -> Route {
-        self.route_of(key)
+    fn route(&self, key: Option<(&[u8], HashedKey)>) -> Route {
+        self.route_of(key.map(|(_, hashed)| hashed))
     }
 
     fn hash(&self, key: &[u8]) -> HashedKey {

@@ -93,7 +93,8 @@ impl Rdkafka {
         match route {
             Route::Partition(number) => number,
             Route::Hash(hash) => hash % count.max(1),
-            Route::Drawn => self.draw(topic),
+            // An application's own partitioner is not simulated for librdkafka.
+            Route::Drawn | Route::Custom(_) => self.draw(topic),
             Route::Sticky => self.stick(topic, now),
         }
     }

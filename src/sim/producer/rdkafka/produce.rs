@@ -173,7 +173,7 @@ impl Rdkafka {
         let number = match call.route {
             Route::Partition(number) => number,
             Route::Hash(hash) => hash % (toppars.len() as u32).max(1),
-            Route::Sticky | Route::Drawn => return None,
+            Route::Sticky | Route::Drawn | Route::Custom(_) => return None,
         };
         let &place = toppars.get(number as usize)?;
         Some(self.toppars[place as usize].partition)

@@ -307,11 +307,23 @@ impl Rdkafka {
                 return;
             };
             self.transmit(ctx, slot, out);
+            if out.api == ApiKey::Produce {
+                self.count_cross_rack(ctx, broker, out.bytes);
+            }
             if out.api == ApiKey::Produce && ctx.requests.get(out.request).acks == 0 {
                 self.connections.get_mut(slot).in_flight.pop_back();
                 self.complete_produce(ctx, out.request);
                 ctx.requests.release(out.request);
             }
+        }
+    }
+
+    /// Bytes of a Produce request to a broker of another rack, where both racks are known.
+    fn count_cross_rack(&mut self, ctx: &Context<'_>, broker: BrokerIndex, bytes: u32) {
+        let own = ctx.config.producers[self.me.index()].rack.as_ref();
+        let other = ctx.config.brokers[broker.index()].rack.as_ref();
+        if own.zip(other).is_some_and(|(own, other)| own != other) {
+            self.counts.cross_rack_bytes += u64::from(bytes);
         }
     }
 

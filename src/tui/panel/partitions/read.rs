@@ -108,7 +108,7 @@ fn hottest(scene: &Scene<'_>, topic: TopicIndex) -> Vec<HotKey> {
         .map(|key| HotKey {
             key: text::visible_bytes(&key.key),
             share: key.records as f64 / total.max(1) as f64,
-            partition: simulation.partition(key.partition).number,
+            partition: key.partition,
         })
         .collect()
 }
