@@ -200,8 +200,9 @@ pub enum Metric {
     Partition(PartitionIndex, PartitionFigure),
     /// `ledger.FIELD`
     Ledger(LedgerField),
-    /// A figure of librdkafka's statistics: `producer.NAME.msg_cnt`, `producer.NAME.node.N.rtt.avg`,
-    /// `producer.NAME.topic.T.batchcnt.avg`, `producer.NAME.topic.T.P.msgs_inflight`.
+    /// A figure of librdkafka's statistics: `producer.NAME.msg_cnt`,
+    /// `producer.NAME.node.N.rtt.avg`, `producer.NAME.topic.T.batchcnt.avg`,
+    /// `producer.NAME.topic.T.P.msgs_inflight`.
     Rdkafka(ProducerIndex, RdkafkaFigure),
 }
 

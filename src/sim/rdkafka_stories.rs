@@ -73,9 +73,11 @@ pub(super) fn refusals(run: &Run, error: RdkafkaError) -> usize {
 }
 
 pub(super) fn failures(run: &Run, error: RdkafkaError) -> Vec<u64> {
-    let is_so = |fact: &Fact| {
-        matches!(fact, Fact::BatchFailed { exception, .. } | Fact::UnassignedFailed { exception, .. }
-            if exception.class == ErrorClass::Rdkafka(error))
+    let is_so = |fact: &Fact| match fact {
+        Fact::BatchFailed { exception, .. } | Fact::UnassignedFailed { exception, .. } => {
+            exception.class == ErrorClass::Rdkafka(error)
+        }
+        _ => false,
     };
     let failed = run.facts.iter().filter(|s| is_so(&s.fact));
     failed.map(|stamped| stamped.at.as_millis()).collect()

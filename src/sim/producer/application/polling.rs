@@ -74,8 +74,8 @@ impl Application {
         }
     }
 
-    /// The queue is full, and the thread tries the same record again: after a poll, or a sleep where
-    /// it does not poll by itself.
+    /// The queue is full, and the thread tries the same record again: after a poll, or a sleep
+    /// where it does not poll by itself.
     pub(super) fn wait_and_retry(&mut self, ctx: &mut Context<'_>, place: usize) {
         let deadline = ctx.now + FULL_QUEUE_PAUSE;
         let thread = &mut self.threads[place];

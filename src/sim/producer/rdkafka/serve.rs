@@ -165,8 +165,8 @@ impl Rdkafka {
         thread.wakes_at = thread.wakes_at.min(now + SimSpan::from_millis(millis));
     }
 
-    /// Visits every partition once, from a start that moves on; says how many requests it built, and
-    /// when a partition is ready by itself.
+    /// Visits every partition once, from a start that moves on; says how many requests it built,
+    /// and when a partition is ready by itself.
     fn pass(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) -> (u32, SimTime) {
         let count = self.threads[broker.index()].toppars.len();
         let start = self.threads[broker.index()].start;

@@ -1,8 +1,8 @@
 //! One topic-partition ("toppar", librdkafka's word) as its producer sees it: what waits, in order
 //! of `produce()`, and when that wakes its broker's thread.
 //!
-//! A message that was sent before is older than any that was not: the queue is those that came back,
-//! by their number, and then the fresh ones.
+//! A message that was sent before is older than any that was not: the queue is those that came
+//! back, by their number, and then the fresh ones.
 
 use std::collections::VecDeque;
 
