@@ -70,7 +70,7 @@ fn c09_the_first_exception_comes_max_block_ms_after_that_call_blocked() {
     let refused: u64 = session
         .insight()
         .errors(APP)
-        .get(&ExceptionClass::BufferExhausted)
+        .get(&ExceptionClass::BufferExhausted.into())
         .copied()
         .unwrap_or(0);
     assert_eq!(refused, 1);

@@ -8,7 +8,7 @@ use crate::kafka::error::ErrorCode;
 
 use super::grammar::Line;
 use super::names::Names;
-use super::setting;
+use super::setting::{self, ClientVersion};
 use super::words;
 
 /// Completions offered at once at most.
@@ -76,7 +76,7 @@ fn offers(done: &[&str], begun: &str, names: &Names) -> Vec<(String, String)> {
     let takes_value = |arg: &&Arg| arg.get_action().takes_values();
     let last = rest.last().and_then(|word| flag(word));
     if let Some(arg) = last.filter(takes_value) {
-        return values(arg, begun, names);
+        return values(arg, (rest.last().copied(), begun), names);
     }
     let mut positionals = definition.get_positionals();
     let mut used = 0;
@@ -93,7 +93,7 @@ fn offers(done: &[&str], begun: &str, names: &Names) -> Vec<(String, String)> {
     }
     let mut offers = positionals
         .nth(used)
-        .map(|arg| values(arg, begun, names))
+        .map(|arg| values(arg, (rest.last().copied(), begun), names))
         .unwrap_or_default();
     let shown = definition.get_arguments().filter(|arg| !arg.is_hide_set());
     let unused = shown.filter_map(|arg| {
@@ -113,7 +113,11 @@ fn help(text: Option<&clap::builder::StyledStr>) -> String {
 }
 
 /// What an argument can be, by what its id says that it names.
-fn values(arg: &Arg, begun: &str, names: &Names) -> Vec<(String, String)> {
+fn values(
+    arg: &Arg,
+    (before, begun): (Option<&str>, &str),
+    names: &Names,
+) -> Vec<(String, String)> {
     let plain = |text: String| (text, String::new());
     let brokers = || {
         names
@@ -164,9 +168,16 @@ fn values(arg: &Arg, begun: &str, names: &Names) -> Vec<(String, String)> {
             .iter()
             .map(|error| (error.name().to_owned(), error.default_message().to_owned()))
             .collect(),
-        "setting" => setting::keys()
+        "setting" => setting::keys(before.and_then(|name| client(name, names)))
+            .into_iter()
             .map(|(key, help)| (format!("{key}="), help))
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// The client of the producer with this name.
+fn client(name: &str, names: &Names) -> Option<ClientVersion> {
+    let (client, _) = names.client(names.producer(name)?)?;
+    Some(client)
 }

@@ -1,10 +1,11 @@
 //! The names that commands use, looked up both ways.
 
-use crate::kafka::version::KafkaVersion;
 use crate::sim::config::{ClientConfig, Config, ConsumerConfig, Peer};
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
 };
+
+use super::setting::ClientVersion;
 
 /// Who and what a run has: producers, brokers and partitions by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct MemberName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ProducerNames {
     name: String,
-    version: KafkaVersion,
+    client: ClientVersion,
     /// Its client's configuration as it was given: what `set producer` changes.
     given: Vec<(String, String)>,
 }
@@ -55,8 +56,9 @@ struct TopicNames {
 impl Names {
     /// The names of a run.
     pub fn of(config: &Config) -> Self {
-        let version = |client: &ClientConfig| match client {
-            ClientConfig::Java(settings) => settings.version,
+        let client = |client: &ClientConfig| match client {
+            ClientConfig::Java(settings) => ClientVersion::Java(settings.version),
+            ClientConfig::Rdkafka(settings) => ClientVersion::Rdkafka(settings.version),
         };
         let topics = config
             .topics
@@ -72,7 +74,7 @@ impl Names {
                 .iter()
                 .map(|producer| ProducerNames {
                     name: producer.name.clone(),
-                    version: version(&producer.client),
+                    client: client(&producer.client),
                     given: producer.given.clone(),
                 })
                 .collect(),
@@ -120,7 +122,7 @@ impl Names {
         }
         let producer = |name: &&str| ProducerNames {
             name: (*name).to_owned(),
-            version: KafkaVersion::DEFAULT,
+            client: ClientVersion::Java(crate::kafka::version::KafkaVersion::DEFAULT),
             given: Vec::new(),
         };
         names.producers = producers.iter().map(producer).collect();
@@ -267,10 +269,10 @@ impl Names {
             .map_or("?", |producer| &producer.name)
     }
 
-    /// The version of a producer's client, and its configuration as it was given.
-    pub fn client(&self, producer: ProducerIndex) -> Option<(KafkaVersion, &[(String, String)])> {
+    /// A producer's client, and its configuration as it was given.
+    pub fn client(&self, producer: ProducerIndex) -> Option<(ClientVersion, &[(String, String)])> {
         let producer = self.producers.get(producer.index())?;
-        Some((producer.version, &producer.given))
+        Some((producer.client, &producer.given))
     }
 
     /// A broker's id, as written.

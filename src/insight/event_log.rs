@@ -168,9 +168,11 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
             Fact::RecordRefused { exception: one, .. },
             Fact::RecordRefused { exception: two, .. },
         )
-        | (Fact::BatchFailed { exception: one, .. }, Fact::BatchFailed { exception: two, .. }) => {
-            one.class == two.class
-        }
+        | (Fact::BatchFailed { exception: one, .. }, Fact::BatchFailed { exception: two, .. })
+        | (
+            Fact::UnassignedFailed { exception: one, .. },
+            Fact::UnassignedFailed { exception: two, .. },
+        ) => one.class == two.class,
         (Fact::BatchRetried { error: one, .. }, Fact::BatchRetried { error: two, .. }) => {
             one == two
         }
@@ -217,7 +219,9 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::MetadataUpdated { producer, .. }
         | Fact::PartitionsLearned { producer, .. }
         | Fact::Rebootstrapped { producer }
-        | Fact::ProducerIdAssigned { producer, .. } => Some(producer),
+        | Fact::ProducerIdAssigned { producer, .. }
+        | Fact::ClientFailed { producer, .. }
+        | Fact::UnassignedFailed { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
         | Fact::ConsumerStarted { .. }
@@ -268,7 +272,7 @@ mod tests {
             topic: TopicIndex(0),
             partition: None,
             exception: Arc::new(Exception {
-                class: ExceptionClass::BufferExhausted,
+                class: ExceptionClass::BufferExhausted.into(),
                 text: "Failed to allocate".to_owned(),
             }),
         }

@@ -1,6 +1,6 @@
 //! What must hold (`[[expect]]`): the specification that a scenario lowers to.
 
-use crate::kafka::exception::ExceptionClass;
+use crate::sim::fact::ErrorClass;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -107,7 +107,7 @@ pub struct EventCheck {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// Thrown or in a callback; a superclass matches its subclasses. One count a `send()` or batch.
-    Exception(ExceptionClass),
+    Exception(ErrorClass),
     /// A kind of fact by its name, as `kdrill`'s event pane shows it: `leader-changed`.
     Fact(String),
 }

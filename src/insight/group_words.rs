@@ -55,7 +55,7 @@ fn of_consumer(fact: &Fact, config: &Config) -> String {
         } => format!(
             "consumer {}: poll() threw {}: {}",
             name(*consumer),
-            exception.class.simple_name(),
+            exception.class.name(),
             exception.text,
         ),
         Fact::MemberLeft { consumer, why } => {

@@ -98,6 +98,8 @@ fact_kinds! {
     LinkChanged = "link-changed", Fact::LinkChanged { .. },
     LimitReached = "limit-reached", Fact::LimitReached { .. },
     Ended = "ended", Fact::Ended,
+    ClientFailed = "client-failed", Fact::ClientFailed { .. },
+    UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
 }
 
 impl FactKind {
@@ -107,6 +109,8 @@ impl FactKind {
         match fact {
             Fact::RecordRefused { .. }
             | Fact::BatchFailed { .. }
+            | Fact::ClientFailed { .. }
+            | Fact::UnassignedFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
             | Fact::ConsumerFailed { .. }

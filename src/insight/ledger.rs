@@ -18,7 +18,7 @@ mod entry;
 mod pending;
 mod tally;
 
-use crate::kafka::settings::Acks;
+use crate::kafka::settings::{Acks, RequiredAcks};
 use crate::sim::config::{ClientConfig, Config};
 use crate::sim::fact::{Appended, Flow};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
@@ -255,7 +255,10 @@ impl Ledger {
 fn confirmation(client: &ClientConfig) -> Confirmation {
     match client {
         ClientConfig::Java(settings) if settings.acks == Acks::None => Confirmation::ByNobody,
-        ClientConfig::Java(_) => Confirmation::ByLeader,
+        ClientConfig::Rdkafka(settings) if settings.acks == RequiredAcks::Valid(Acks::None) => {
+            Confirmation::ByNobody
+        }
+        ClientConfig::Java(_) | ClientConfig::Rdkafka(_) => Confirmation::ByLeader,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::sim::fact::Node;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
 };
+use crate::sim::view::RdkafkaFigure;
 
 use super::ledger::LedgerField;
 
@@ -83,6 +84,12 @@ figures! {
         RecordsFailed = "kdrill-records-failed",
         /// Refusals so far; a record that is tried again counts every time.
         Refusals = "kdrill-refusals",
+        /// Calls of `produce()` that ended in `_QUEUE_FULL` so far (librdkafka only).
+        QueueFull = "kdrill-queue-full",
+        /// Messages in flight (librdkafka only).
+        InFlightMessages = "kdrill-in-flight-messages",
+        /// Messages that are done and whose report waits for `poll()` (librdkafka only).
+        ReportedMessages = "kdrill-reported-messages",
         /// Bytes of Produce requests to brokers of another rack so far, each attempt counted; 0
         /// where no racks are known.
         CrossRackBytes = "kdrill-cross-rack-bytes",
@@ -241,6 +248,10 @@ pub enum Metric {
     Member(ConsumerIndex, ConsumerMetric),
     /// `ledger.FIELD`
     Ledger(LedgerField),
+    /// A figure of librdkafka's statistics: `producer.NAME.msg_cnt`,
+    /// `producer.NAME.node.N.rtt.avg`, `producer.NAME.topic.T.batchcnt.avg`,
+    /// `producer.NAME.topic.T.P.msgs_inflight`.
+    Rdkafka(ProducerIndex, RdkafkaFigure),
 }
 
 impl Metric {

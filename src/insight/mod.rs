@@ -32,10 +32,9 @@ pub mod warning;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::config::Config;
-use crate::sim::fact::Fact;
+use crate::sim::fact::{ErrorClass, Fact};
 use crate::sim::ids::{ConsumerIndex, GroupIndex, ProducerIndex};
 
 use crate::sim::time::SimTime;
@@ -67,7 +66,7 @@ pub struct Insight {
     evidence: Evidence,
     judge: Judge,
     /// By producer: records that brought the application an exception, by its class.
-    errors: Vec<BTreeMap<ExceptionClass, u64>>,
+    errors: Vec<BTreeMap<ErrorClass, u64>>,
     /// Views of all producers at the last sample.
     producers: Vec<ProducerView>,
     /// Views of all partitions at the last sample.
@@ -216,8 +215,8 @@ impl Insight {
     }
 
     /// Records of a producer that brought its application an exception, by class.
-    pub fn errors(&self, producer: ProducerIndex) -> &BTreeMap<ExceptionClass, u64> {
-        const NONE: &BTreeMap<ExceptionClass, u64> = &BTreeMap::new();
+    pub fn errors(&self, producer: ProducerIndex) -> &BTreeMap<ErrorClass, u64> {
+        const NONE: &BTreeMap<ErrorClass, u64> = &BTreeMap::new();
         self.errors.get(producer.index()).unwrap_or(NONE)
     }
 
@@ -278,6 +277,12 @@ impl Insight {
                 ..
             } => (*producer, exception, 1),
             Fact::BatchFailed {
+                producer,
+                exception,
+                records,
+                ..
+            }
+            | Fact::UnassignedFailed {
                 producer,
                 exception,
                 records,

@@ -3,6 +3,8 @@
 //!
 //! Names may contain dots. Where a path can be read in several ways, the longest name wins.
 
+mod rdkafka;
+
 use std::fmt;
 
 use super::ledger::LedgerField;
@@ -109,6 +111,7 @@ pub fn show(metric: Metric, config: &Config) -> String {
             let name = names::consumer(config, consumer).replacen('/', ".", 1);
             format!("consumer.{name}.{}", metric.name())
         }
+        Metric::Rdkafka(producer, figure) => rdkafka::show(producer, figure, config),
         Metric::Broker(broker, figure) => {
             format!("broker.{}.{}", names::broker(config, broker), figure.name())
         }
@@ -171,6 +174,10 @@ fn parse_producer_tail(
     tail: &str,
     config: &Config,
 ) -> Result<Metric, PathProblem> {
+    let client = config.producers.get(producer.index());
+    if client.is_some_and(|producer| producer.client.rdkafka().is_some()) {
+        return rdkafka::parse(producer, tail, config);
+    }
     if let Some(rest) = tail.strip_prefix("topic.") {
         let topics = || config.topics.iter().map(|topic| topic.name.as_str());
         let Some((index, name)) = prefixes(rest, topics()).into_iter().next() else {
@@ -304,18 +311,7 @@ fn parse_topic_tail(topic: TopicIndex, tail: &str, config: &Config) -> Result<Me
     if let Some((number, name)) = tail.split_once('.')
         && let Ok(number) = number.parse::<u32>()
     {
-        let partitions = config.partitions_planned(topic);
-        if partitions <= number {
-            let message = format!(
-                "topic {} has no partition {number}; it has {partitions}",
-                names::topic(config, topic),
-            );
-            return Err(PathProblem {
-                message,
-                nearest: None,
-            });
-        }
-        let partition = TopicPartition { topic, number };
+        let partition = partition_of(config, topic, number)?;
         let known = PartitionFigure::ALL.iter().map(|figure| figure.name());
         return PartitionFigure::from_name(name)
             .map(|figure| Metric::Partition(partition, figure))
@@ -363,6 +359,23 @@ fn prefixes<'a>(rest: &'a str, names: impl Iterator<Item = &'a str>) -> Vec<(usi
         .collect();
     found.sort_by_key(|&(_, tail)| tail.len());
     found
+}
+
+/// A partition that a topic has, or gets in the course of the run.
+fn partition_of(
+    config: &Config,
+    topic: TopicIndex,
+    number: u32,
+) -> Result<TopicPartition, PathProblem> {
+    let partitions = config.partitions_planned(topic);
+    if number < partitions {
+        return Ok(TopicPartition { topic, number });
+    }
+    let name = names::topic(config, topic);
+    Err(PathProblem {
+        message: format!("topic {name} has no partition {number}; it has {partitions}"),
+        nearest: None,
+    })
 }
 
 #[cfg(test)]

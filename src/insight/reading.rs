@@ -48,6 +48,7 @@ impl Reading<'_> {
             Metric::ProducerNode(producer, node, metric) => {
                 simulation.node_metric(producer, node, metric)
             }
+            Metric::Rdkafka(producer, figure) => simulation.rdkafka_figure(producer, figure),
             Metric::Broker(broker, figure) => Some(self.broker(broker, figure)),
             Metric::Topic(topic, figure) => self.topic(topic, figure),
             Metric::Member(consumer, metric) => simulation.consumer_metric(consumer, metric),
@@ -244,6 +245,7 @@ impl Spread {
 
 fn own(simulation: &Simulation, view: &ProducerView, figure: OwnFigure) -> Option<f64> {
     let buffer = &view.buffer;
+    let queue = view.queue.as_ref();
     let value = match figure {
         OwnFigure::TrueWaitShare => view.totals.true_wait.as_nanos() as f64,
         OwnFigure::TrueBufferpoolWaitRatio => simulation.true_wait_ratio(view.index)?,
@@ -253,8 +255,17 @@ fn own(simulation: &Simulation, view: &ProducerView, figure: OwnFigure) -> Optio
         OwnFigure::RetryingBytes => buffer.retrying_bytes as f64,
         OwnFigure::WrittenBytes => buffer.written_bytes as f64,
         OwnFigure::Batches => f64::from(buffer.batches),
-        OwnFigure::BufferedRecords => buffer.records as f64,
-        OwnFigure::OldestBatchAgeMs => millis(buffer.oldest_batch_age?),
+        OwnFigure::BufferedRecords => match queue {
+            Some(queue) => queue.messages as f64,
+            None => buffer.records as f64,
+        },
+        OwnFigure::OldestBatchAgeMs => match queue {
+            Some(queue) => millis(queue.oldest_age?),
+            None => millis(buffer.oldest_batch_age?),
+        },
+        OwnFigure::QueueFull => queue?.full as f64,
+        OwnFigure::InFlightMessages => queue?.in_flight as f64,
+        OwnFigure::ReportedMessages => queue?.reported as f64,
         OwnFigure::BlockedThreads => blocked_threads(view) as f64,
         OwnFigure::OutsideRecords => view.threads.iter().map(|t| t.outside).sum::<u64>() as f64,
         OwnFigure::SpilledRecords => view.threads.iter().map(|t| t.spilled).sum::<u64>() as f64,

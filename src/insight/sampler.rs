@@ -14,9 +14,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::kafka::metric_name::ProducerMetric;
+use crate::kafka::rdkafka_metric::{RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaTopicMetric};
 use crate::sim::config::Config;
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::view::RdkafkaFigure;
 
 use super::metric::{
     BrokerFigure, GroupFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
@@ -32,6 +34,8 @@ pub const GROUPS_SHOWN_MAX: usize = 64;
 pub const PARTITIONS_SHOWN_MAX: usize = 128;
 /// Producers whose client metrics are all summed up for the report at most.
 pub const PRODUCERS_SUMMED_MAX: usize = 10;
+/// Brokers of which a librdkafka client's figures are summed up for the report at most.
+const REPORTED_BROKERS_MAX: usize = 10;
 /// Series beyond the shown ones at most.
 pub const ASKED_MAX: usize = 512;
 /// Buckets over all series: 16 MiB of them.
@@ -57,9 +61,8 @@ pub struct Sampler {
     sample: SimSpan,
     buckets_max: usize,
     asked: usize,
-    /// Every client metric of every producer, in the order of `ProducerMetric::ALL`; empty when
-    /// there are too many producers.
-    sums: Vec<Bucket>,
+    /// Every client metric of every producer; empty when there are too many producers.
+    sums: Vec<(Metric, Bucket)>,
 }
 
 /// One sampled figure.
@@ -96,18 +99,16 @@ impl Sampler {
         let shown = shown(config);
         let planned = shown.len() + ASKED_EXPECTED;
         let summed = config.producers.len() <= PRODUCERS_SUMMED_MAX;
-        let sums = if summed {
-            config.producers.len() * ProducerMetric::ALL.len()
-        } else {
-            0
-        };
+        let producers = if summed { config.producers.len() } else { 0 };
+        let of_producer = |place| client_metrics(config, ProducerIndex(place as u16));
+        let sums = (0..producers).flat_map(of_producer);
         let mut sampler = Self {
             entries: Vec::with_capacity(planned),
             by_metric: BTreeMap::new(),
             sample: config.sample,
             buckets_max: (BUCKETS_TOTAL_MAX / planned).clamp(BUCKETS_MIN, BUCKETS_MAX),
             asked: 0,
-            sums: vec![Bucket::EMPTY; sums],
+            sums: sums.map(|metric| (metric, Bucket::EMPTY)).collect(),
         };
         for metric in shown {
             sampler.add(metric, SimTime::ZERO, config);
@@ -170,16 +171,11 @@ impl Sampler {
     }
 
     /// All samples of a client metric together, where they are summed up or kept as a series.
-    pub fn summed(&self, producer: ProducerIndex, metric: ProducerMetric) -> Option<&Bucket> {
-        let series = self
-            .find(Metric::client(producer, metric))
-            .map(Series::total);
-        let place = ProducerMetric::ALL
-            .iter()
-            .position(|&other| other == metric)?;
+    pub fn summed(&self, metric: Metric) -> Option<&Bucket> {
+        let series = self.find(metric).map(Series::total);
         series.or_else(|| {
-            self.sums
-                .get(producer.index() * ProducerMetric::ALL.len() + place)
+            let found = self.sums.iter().find(|(other, _)| *other == metric);
+            found.map(|(_, sum)| sum)
         })
     }
 
@@ -198,11 +194,8 @@ impl Sampler {
             entry.series.push(value);
             entry.value = value;
         }
-        let metrics = ProducerMetric::ALL;
-        for (place, sum) in self.sums.iter_mut().enumerate() {
-            let producer = ProducerIndex((place / metrics.len()) as u16);
-            let metric = metrics[place % metrics.len()];
-            sum.push(reading.simulation.producer_metric(producer, metric));
+        for (metric, sum) in &mut self.sums {
+            sum.push(reading.raw(*metric));
         }
     }
 
@@ -305,6 +298,35 @@ fn shown_of(partition: TopicPartition) -> [Metric; 2] {
     figures.map(|figure| Metric::Partition(partition, figure))
 }
 
+/// Every metric of a producer's client, as far as a report lists them: of librdkafka's statistics
+/// those of the client, of the first brokers and of the topics that its loads produce to.
+pub fn client_metrics(config: &Config, producer: ProducerIndex) -> Vec<Metric> {
+    let Some(configured) = config.producers.get(producer.index()) else {
+        return Vec::new();
+    };
+    if configured.client.java().is_some() {
+        let all = ProducerMetric::ALL.iter();
+        return all
+            .map(|&metric| Metric::client(producer, metric))
+            .collect();
+    }
+    let mut figures: Vec<_> = RdkafkaMetric::all().map(RdkafkaFigure::Client).collect();
+    let brokers = config.brokers.len().min(REPORTED_BROKERS_MAX);
+    for broker in (0..brokers).map(|broker| BrokerIndex(broker as u16)) {
+        figures.extend(RdkafkaBrokerMetric::all().map(|m| RdkafkaFigure::Broker(broker, m)));
+    }
+    let mut topics: Vec<_> = configured.loads.iter().map(|load| load.topic).collect();
+    topics.sort_unstable();
+    topics.dedup();
+    for topic in topics {
+        figures.extend(RdkafkaTopicMetric::all().map(|m| RdkafkaFigure::Topic(topic, m)));
+    }
+    let metrics = figures.into_iter();
+    metrics
+        .map(|figure| Metric::Rdkafka(producer, figure))
+        .collect()
+}
+
 /// What the first screen shows.
 fn shown(config: &Config) -> Vec<Metric> {
     const OWN: [OwnFigure; 13] = [
@@ -327,11 +349,34 @@ fn shown(config: &Config) -> Vec<Metric> {
         ProducerMetric::BufferpoolWaitRatio,
         ProducerMetric::WaitingThreads,
     ];
+    const RDKAFKA_OWN: [OwnFigure; 10] = [
+        OwnFigure::TrueWaitShare,
+        OwnFigure::InFlightMessages,
+        OwnFigure::ReportedMessages,
+        OwnFigure::QueueFull,
+        OwnFigure::OldestBatchAgeMs,
+        OwnFigure::BlockedThreads,
+        OwnFigure::LoopRate,
+        OwnFigure::AckRate,
+        OwnFigure::RecordsFailed,
+        OwnFigure::Refusals,
+    ];
+    const RDKAFKA: [RdkafkaMetric; 3] = [
+        RdkafkaMetric::MsgCnt,
+        RdkafkaMetric::MsgSize,
+        RdkafkaMetric::Replyq,
+    ];
     let mut metrics = Vec::new();
     for producer in 0..config.producers.len().min(PRODUCERS_SHOWN_MAX) {
         let producer = ProducerIndex(producer as u16);
-        metrics.extend(CLIENT.map(|metric| Metric::client(producer, metric)));
-        metrics.extend(OWN.map(|figure| Metric::own(producer, figure)));
+        if config.producers[producer.index()].client.java().is_some() {
+            metrics.extend(CLIENT.map(|metric| Metric::client(producer, metric)));
+            metrics.extend(OWN.map(|figure| Metric::own(producer, figure)));
+        } else {
+            let client = |metric| Metric::Rdkafka(producer, RdkafkaFigure::Client(metric));
+            metrics.extend(RDKAFKA.map(client));
+            metrics.extend(RDKAFKA_OWN.map(|figure| Metric::own(producer, figure)));
+        }
     }
     for broker in 0..config.brokers.len() {
         let broker = BrokerIndex(broker as u16);

@@ -66,13 +66,15 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::ThreadUnblocked { .. }
         | Fact::RecordRefused { .. } => of_thread(fact, config),
         Fact::ClientStarted { .. }
+        | Fact::ClientFailed { .. }
         | Fact::ClientClosed { .. }
         | Fact::ApplicationExited { .. }
         | Fact::CallReturned { .. }
         | Fact::ProducerIdAssigned { .. } => of_application(fact, config),
-        Fact::BatchFailed { .. } | Fact::BatchRetried { .. } | Fact::BatchSplit { .. } => {
-            of_batch(fact, config)
-        }
+        Fact::BatchFailed { .. }
+        | Fact::UnassignedFailed { .. }
+        | Fact::BatchRetried { .. }
+        | Fact::BatchSplit { .. } => of_batch(fact, config),
         Fact::Connected { .. }
         | Fact::Disconnected { .. }
         | Fact::MetadataUpdated { .. }
@@ -191,7 +193,7 @@ fn of_thread(fact: &Fact, config: &Config) -> String {
         } => format!(
             "{}: a record was refused with {}: {}",
             name(producer),
-            exception.class.simple_name(),
+            exception.class.name(),
             exception.text,
         ),
         _ => String::new(),
@@ -209,6 +211,15 @@ fn of_application(fact: &Fact, config: &Config) -> String {
             format!("{} has a client, {client_id}", name(producer))
         }
         Fact::ClientClosed { producer } => format!("{} closed its client", name(producer)),
+        Fact::ClientFailed {
+            producer,
+            exception,
+        } => format!(
+            "{}: fatal error {}: {}",
+            name(producer),
+            exception.class.name(),
+            exception.text,
+        ),
         Fact::ApplicationExited {
             producer,
             records_lost: 0,
@@ -235,7 +246,7 @@ fn of_application(fact: &Fact, config: &Config) -> String {
                 "{}: call {} threw {}: {}",
                 name(producer),
                 call + 1,
-                exception.class.simple_name(),
+                exception.class.name(),
                 exception.text,
             ),
         },
@@ -258,6 +269,19 @@ fn of_batch(fact: &Fact, config: &Config) -> String {
     let name = |producer: &ProducerIndex| names::producer(config, *producer);
     let part = |partition: &PartitionIndex| names::partition(config, *partition);
     match fact {
+        Fact::UnassignedFailed {
+            producer,
+            topic,
+            records,
+            exception,
+        } => format!(
+            "{}: {} for topic {}, of which no partition is known, failed with {}: {}",
+            name(producer),
+            count(u64::from(*records), "record"),
+            names::topic(config, *topic),
+            exception.class.name(),
+            exception.text,
+        ),
         Fact::BatchFailed {
             producer,
             partition,
@@ -268,7 +292,7 @@ fn of_batch(fact: &Fact, config: &Config) -> String {
             name(producer),
             count(u64::from(*records), "record"),
             part(partition),
-            exception.class.simple_name(),
+            exception.class.name(),
             exception.text,
         ),
         Fact::BatchRetried {
@@ -377,6 +401,8 @@ fn blocked_words(on: BlockedOn, config: &Config) -> String {
         BlockedOn::Acks => "acknowledgements".to_owned(),
         BlockedOn::Flush => "flush()".to_owned(),
         BlockedOn::Close => "close()".to_owned(),
+        BlockedOn::Room => "room in the queue".to_owned(),
+        BlockedOn::Reports => "delivery reports".to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ mod evidence;
 mod group_evidence;
 mod keys;
 mod producer;
+mod rdkafka;
 mod skew;
 mod waiting;
 
@@ -114,11 +115,13 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 17] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 19] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
     &waiting::BufferFilling,
+    &rdkafka::ReportsUnpolled,
+    &rdkafka::QueueFull,
     &waiting::MetadataBlocked,
     &waiting::MetricLies,
     &producer::BatchesExpiring,

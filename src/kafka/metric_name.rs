@@ -22,6 +22,8 @@ pub enum MetricUnit {
     PerSecond,
     /// Milliseconds.
     Milliseconds,
+    /// Microseconds.
+    Microseconds,
     /// Nanoseconds.
     Nanoseconds,
     /// Seconds.
@@ -41,6 +43,7 @@ impl MetricUnit {
             Self::Count | Self::Ratio => "",
             Self::PerSecond => "/s",
             Self::Milliseconds => "ms",
+            Self::Microseconds => "µs",
             Self::Nanoseconds => "ns",
             Self::Seconds => "s",
         }

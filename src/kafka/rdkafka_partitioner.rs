@@ -71,6 +71,13 @@ impl RdkafkaPartitioner {
         }
     }
 
+    /// The partitioner with this name, case-sensitive as the client compares.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|partitioner| partitioner.name() == name)
+    }
+
     /// Where a record with this key goes among `partitions`; none is a NULL key. No partitions
     /// count as one.
     pub fn choice(self, key: Option<&[u8]>, partitions: u32) -> Choice {

@@ -77,6 +77,21 @@ pub fn payload_bytes(
         })
 }
 
+/// Bytes of the key of a record without headers, from its [`payload_bytes`] and the bytes of its
+/// value; 0 for no key.
+pub const fn key_bytes(payload: u32, value_bytes: u32) -> u32 {
+    let value = value_bytes.saturating_add(varint_len(value_bytes as i32));
+    let field = payload.saturating_sub(value).saturating_sub(1);
+    // The length takes one byte more than the next shorter key's at most.
+    let longest = field.saturating_sub(varint_len(field as i32));
+    let next = longest.saturating_add(1);
+    if next.saturating_add(varint_len(next as i32)) == field {
+        next
+    } else {
+        longest
+    }
+}
+
 /// Bytes of one record within its batch, exactly.
 ///
 /// `index` counts from 0 in the batch, `timestamp_delta_ms` is relative to the batch's first
@@ -207,6 +222,17 @@ fn nullable_bytes(length: Option<u32>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bytes_of_a_key_follow_from_payload_and_value() {
+        for key in [0, 1, 63, 64, 65, 8_191, 8_192, 8_193, 1_048_576] {
+            for value in [0, 10, 63, 64, 100_000] {
+                let payload = payload_bytes(Some(key), Some(value), &[]);
+                assert_eq!(key_bytes(payload, value), key, "{key} {value}");
+            }
+        }
+        assert_eq!(key_bytes(payload_bytes(None, None, &[]), 0), 0);
+    }
 
     fn null_key(value_bytes: u32) -> u32 {
         payload_bytes(None, Some(value_bytes), &[])

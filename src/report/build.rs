@@ -13,10 +13,10 @@ use crate::insight::kind::kind_name;
 use crate::insight::latency::Stage;
 use crate::insight::ledger::LedgerField;
 use crate::insight::metric::{Metric, ProducerFigure};
+use crate::insight::sampler::client_metrics;
 use crate::insight::sentence::sentence;
 use crate::insight::series::Bucket;
 use crate::insight::{names, path};
-use crate::kafka::metric_name::ProducerMetric;
 use crate::session::Session;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
@@ -109,12 +109,16 @@ fn totals(session: &Session) -> Totals {
 fn of_producer(session: &Session, producer: ProducerIndex) -> ProducerSummary {
     let insight = session.insight();
     let sampler = insight.sampler();
-    let mut metrics: BTreeMap<String, MetricSummary> = ProducerMetric::ALL
-        .iter()
-        .map(|&metric| {
-            let last = session.simulation().producer_metric(producer, metric);
-            let summary = summary(sampler.summed(producer, metric), last);
-            (metric.name().to_owned(), summary)
+    let config = session.simulation().config();
+    let prefix = format!("producer.{}.", names::producer(config, producer));
+    let mut metrics: BTreeMap<String, MetricSummary> = client_metrics(config, producer)
+        .into_iter()
+        .map(|metric| {
+            let last = now(session, metric);
+            let summary = summary(sampler.summed(metric), last);
+            let path = path::show(metric, config);
+            let name = path.strip_prefix(prefix.as_str()).unwrap_or(&path);
+            (name.to_owned(), summary)
         })
         .collect();
     for (metric, series) in sampler.all() {
@@ -140,9 +144,21 @@ fn of_producer(session: &Session, producer: ProducerIndex) -> ProducerSummary {
     ProducerSummary {
         metrics,
         errors: errors
-            .map(|(class, count)| (class.simple_name().to_owned(), *count))
+            .map(|(class, count)| (class.name().to_owned(), *count))
             .collect(),
         latency_ms: latencies.collect(),
+    }
+}
+
+/// A metric of a client, as it would report it now.
+fn now(session: &Session, metric: Metric) -> Option<f64> {
+    let simulation = session.simulation();
+    match metric {
+        Metric::Producer(producer, ProducerFigure::Client(metric)) => {
+            simulation.producer_metric(producer, metric)
+        }
+        Metric::Rdkafka(producer, figure) => simulation.rdkafka_figure(producer, figure),
+        _ => None,
     }
 }
 

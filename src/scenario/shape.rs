@@ -88,7 +88,7 @@ impl Shape<'_> {
                     self.value(field, inner, item);
                 }
             }
-            (Kind::Either(kinds), _) => match kinds.iter().find(|kind| fits(kind, &node.value)) {
+            (Kind::Either(kinds), _) => match one_of(kinds, node) {
                 Some(fitting) if is_scalar(fitting) => {
                     if let Err(problem) = scalar(field.name, fitting, kind, node) {
                         self.findings.problem(problem);
@@ -189,6 +189,13 @@ fn wrong_type(field: &Field, kind: &Kind, node: &Node) -> Problem {
     }
     let found = node.value.type_name();
     Problem::new(format!("`{name}` cannot be {found}")).at(node.place, expected(kind))
+}
+
+/// The form that a value is written in: one that it is valid in, or else one that has its type.
+fn one_of(kinds: &'static [Kind], node: &Node) -> Option<&'static Kind> {
+    let is_valid = |kind: &&'static Kind| is_scalar(kind) && is_valid(kind, node);
+    let fits = |kind: &&'static Kind| fits(kind, &node.value);
+    kinds.iter().find(is_valid).or(kinds.iter().find(fits))
 }
 
 /// Whether a value has a TOML type that a kind can be written with.
@@ -302,17 +309,13 @@ fn name_problem(name: &str, text: &str, place: Place) -> Result<(), Problem> {
 }
 
 fn version(name: &str, text: &str, place: Place) -> Result<(), Problem> {
-    let problem = match text.parse::<KafkaVersion>() {
-        Ok(version) if version.is_supported_client() => return Ok(()),
-        Ok(_) => Problem::new(format!("`{name}`: {text} cannot be simulated")).hint(format!(
-            "clients from {} to {} are known, brokers from {}",
-            KafkaVersion::OLDEST_CLIENT,
-            KafkaVersion::NEWEST,
-            KafkaVersion::OLDEST_BROKER
-        )),
-        Err(error) => Problem::new(format!("`{name}`: {error}")),
-    };
-    Err(problem.at(place, expected(&Kind::Version)))
+    match text.parse::<KafkaVersion>() {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let problem = Problem::new(format!("`{name}`: {error}"));
+            Err(problem.at(place, expected(&Kind::Version)))
+        }
+    }
 }
 
 fn measure(quantity: Quantity, text: &str) -> Result<(), QuantityError> {

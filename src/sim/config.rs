@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::kafka::config::{java, rdkafka};
 use crate::kafka::settings::{
-    BrokerSettings, ConsumerSettings, JavaProducerSettings, TopicSettings,
+    BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
 };
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
@@ -232,6 +233,40 @@ pub struct ConsumerConfig {
 pub enum ClientConfig {
     /// Apache Kafka's Java client.
     Java(Box<JavaProducerSettings>),
+    /// librdkafka.
+    Rdkafka(Box<RdkafkaProducerSettings>),
+}
+
+impl ClientConfig {
+    /// The same client with this configuration, if it accepts it.
+    pub fn with(&self, given: &[(String, String)]) -> Option<Self> {
+        match self {
+            Self::Java(settings) => {
+                let (settings, _) = java::validate(settings.version, given).ok()?;
+                Some(Self::Java(Box::new(settings)))
+            }
+            Self::Rdkafka(settings) => {
+                let settings = rdkafka::change(settings, given).ok()?;
+                Some(Self::Rdkafka(Box::new(settings)))
+            }
+        }
+    }
+
+    /// The Java client's settings, if it is one.
+    pub fn java(&self) -> Option<&JavaProducerSettings> {
+        match self {
+            Self::Java(settings) => Some(settings),
+            Self::Rdkafka(_) => None,
+        }
+    }
+
+    /// librdkafka's settings, if it is one.
+    pub fn rdkafka(&self) -> Option<&RdkafkaProducerSettings> {
+        match self {
+            Self::Java(_) => None,
+            Self::Rdkafka(settings) => Some(settings),
+        }
+    }
 }
 
 /// Generated load.
@@ -255,6 +290,9 @@ pub struct LoadConfig {
     pub values: ValueConfig,
     /// After which records the application waits for acknowledgement.
     pub await_acks: AwaitAcks,
+    /// How the threads serve delivery reports; [`Polling::Never`] for a Java client, which calls
+    /// back by itself.
+    pub polling: Polling,
     /// What the application does with a record that `send()` refused.
     pub on_refused: OnRefused,
     /// What the application does when a callback brings an error.
@@ -359,6 +397,18 @@ pub enum AwaitAcks {
     Every(u32),
 }
 
+/// How an application serves delivery reports: who calls librdkafka's `rd_kafka_poll()`, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Polling {
+    /// Each thread after every so many of its own calls of `produce()`, refused ones too; at
+    /// least 1.
+    Calls(u32),
+    /// One more thread, every so often.
+    Interval(SimSpan),
+    /// Nobody, except within `flush()` and `close()`.
+    Never,
+}
+
 /// What the application does with a refused record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRefused {
@@ -370,6 +420,10 @@ pub enum OnRefused {
     Spill,
     /// No call for this long, then the same record again.
     Pause(SimSpan),
+    /// A full queue refuses nothing: `produce()` itself waits for room, without limit
+    /// (librdkafka's `RD_KAFKA_MSG_F_BLOCK`). Other refusals are counted and gone. Not for Java
+    /// clients.
+    Block,
 }
 
 /// What the application does when a callback brings an error.
@@ -423,6 +477,8 @@ pub struct ScriptStep {
 pub enum Call {
     /// `send()` of one record.
     Produce(ScriptRecord),
+    /// Serve delivery reports, waiting this long for the first (librdkafka only).
+    Poll(SimSpan),
     /// Wait until everything sent so far is done.
     Flush,
     /// Close within this time (`None`: without limit).

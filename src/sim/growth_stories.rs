@@ -308,7 +308,7 @@ fn a_compacted_topic_refuses_records_without_a_key() {
     run.to(2_000);
     let is_refused = |fact: &Fact| {
         matches!(fact, Fact::BatchFailed { exception, .. }
-        if exception.class == ExceptionClass::InvalidRecord)
+        if exception.class.is_java(ExceptionClass::InvalidRecord))
     };
     assert!(run.first(is_refused).is_some());
     assert_eq!(records(&run)[..3], [0, 0, 0]);

@@ -16,6 +16,7 @@ use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{
     BrokerView, ConsumerView, GroupView, KeyCount, PartitionView, ProducerTotals, ProducerView,
+    RdkafkaFigure,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -66,12 +67,11 @@ impl Simulation {
 
     /// A partition.
     pub fn partition(&self, index: PartitionIndex) -> PartitionView {
-        let mut queued = (0, 0);
+        let mut queued = vec![(0, 0); self.partition_count()];
         for producer in &self.producers {
-            let (batches, bytes) = producer.queued(index);
-            queued = (queued.0 + batches, queued.1 + bytes);
+            producer.add_queued(&mut queued);
         }
-        self.partition_with(index, queued)
+        self.partition_with(index, queued[index.index()])
     }
 
     /// All partitions, at the price of one look at every accumulator.
@@ -242,6 +242,12 @@ impl Simulation {
         metric: ProducerNodeMetric,
     ) -> Option<f64> {
         self.producers[producer.index()].node_metric(node, metric, self.now)
+    }
+
+    /// A figure of librdkafka's statistics as the client would report it; nothing where it is
+    /// another client, or what it is about is not known yet.
+    pub fn rdkafka_figure(&self, producer: ProducerIndex, figure: RdkafkaFigure) -> Option<f64> {
+        self.producers[producer.index()].rdkafka_figure(&self.requests, figure, self.now)
     }
 
     /// Keys of a topic with records on more than one partition; nothing where records are not

@@ -39,6 +39,10 @@ mod output;
 mod partition;
 mod producer;
 mod queue;
+#[cfg(test)]
+mod rdkafka_fault_stories;
+#[cfg(test)]
+mod rdkafka_stories;
 pub mod records;
 mod replay;
 mod request;
@@ -47,7 +51,7 @@ mod simulation;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod time;
 pub mod view;
 mod workload;

@@ -208,7 +208,7 @@ fn a_record_that_finds_no_memory_for_a_minute_is_refused_in_the_clients_own_word
         panic!("{refusals:?}")
     };
     assert!((119_000..=121_000).contains(&at.as_millis()));
-    assert_eq!(exception.class, ExceptionClass::BufferExhausted);
+    assert_eq!(exception.class, ExceptionClass::BufferExhausted.into());
     assert_eq!(
         exception.text,
         "Failed to allocate 16384 bytes within the configured max blocking time 60000 ms. Total \

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::kafka::config::{consumer as consumer_config, java};
-use crate::kafka::settings::BrokerSettings;
-use crate::kafka::settings::TopicSettings;
+use crate::kafka::rdkafka_version::RdkafkaVersion;
+use crate::kafka::settings::{BrokerSettings, RdkafkaProducerSettings, TopicSettings};
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::config::{
     Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ConsumerConfig, ExistingTopic,
     GroupConfig, HistoryDetail, KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused,
-    Pacing, ProducerConfig, Rate, RateStep, TopicConfig, ValueConfig,
+    Pacing, Polling, ProducerConfig, Rate, RateStep, TopicConfig, ValueConfig,
 };
 use crate::sim::fact::{Fact, Stamped};
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
@@ -120,6 +120,16 @@ pub fn with_group(mut config: Config, members: u16, given: &[(&str, &str)]) -> C
     config
 }
 
+/// A librdkafka producer without load, configured from the defaults.
+pub fn rdkafka(name: &str, configure: impl Fn(&mut RdkafkaProducerSettings)) -> ProducerConfig {
+    let mut settings = RdkafkaProducerSettings::defaults(RdkafkaVersion::DEFAULT);
+    configure(&mut settings);
+    ProducerConfig {
+        client: ClientConfig::Rdkafka(Box::new(settings)),
+        ..producer(name, &[])
+    }
+}
+
 /// A closed loop of 1,024-byte values under evenly spread keys.
 pub fn load(records_per_second: u64) -> LoadConfig {
     let keys = (1..=5000)
@@ -143,6 +153,7 @@ pub fn load(records_per_second: u64) -> LoadConfig {
         }),
         values: ValueConfig::Fixed(1024),
         await_acks: AwaitAcks::None,
+        polling: Polling::Never,
         on_refused: OnRefused::Drop,
         on_failed: OnFailed::Count,
         throttle: None,

@@ -3,6 +3,9 @@
 //! Looking never changes anything: every method of [`View`] takes `&self` and computes what a real
 //! client or broker would show at this moment.
 
+use crate::kafka::rdkafka_metric::{
+    RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaPartitionMetric, RdkafkaTopicMetric,
+};
 use crate::kafka::settings::Assignor;
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
 use crate::sim::ids::{
@@ -18,8 +21,10 @@ pub struct ProducerView {
     pub index: ProducerIndex,
     /// Whether its process and client run.
     pub state: ProcessState,
-    /// Accumulator and buffer pool.
+    /// Accumulator and buffer pool of a Java client.
     pub buffer: BufferView,
+    /// The queue of a librdkafka client.
+    pub queue: Option<QueueView>,
     /// Application threads, loads first, the script's last.
     pub threads: Vec<ThreadView>,
     /// Connections that exist, bootstrap first.
@@ -74,6 +79,48 @@ pub struct BufferView {
     pub waiting_threads: u32,
     /// Age of the oldest batch.
     pub oldest_batch_age: Option<SimSpan>,
+}
+
+/// librdkafka's queue: every message from `produce()` until its report is served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueView {
+    /// `msg_cnt`.
+    pub messages: u64,
+    /// `queue.buffering.max.messages`; nothing is no limit.
+    pub messages_max: Option<u32>,
+    /// `msg_size`: bytes of values.
+    pub value_bytes: u64,
+    /// `queue.buffering.max.kbytes` in bytes.
+    pub value_bytes_max: u64,
+    /// Messages that wait for metadata of their topic.
+    pub unassigned: u64,
+    /// Messages that wait to be sent for the first time.
+    pub waiting: u64,
+    /// Messages in requests that are queued, written or answered not yet.
+    pub in_flight: u64,
+    /// Messages that wait to be sent again.
+    pub retrying: u64,
+    /// Messages whose fate is known and whose report waits for `poll()`.
+    pub reported: u64,
+    /// `replyq`: operations that wait for `poll()`.
+    pub reports: u64,
+    /// Calls of `produce()` that ended in `_QUEUE_FULL` so far.
+    pub full: u64,
+    /// Age of the oldest message that is not done.
+    pub oldest_age: Option<SimSpan>,
+}
+
+/// One figure of librdkafka's statistics, with the object that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RdkafkaFigure {
+    /// Of the whole client.
+    Client(RdkafkaMetric),
+    /// Of one of `brokers`.
+    Broker(BrokerIndex, RdkafkaBrokerMetric),
+    /// Of one of `topics`.
+    Topic(TopicIndex, RdkafkaTopicMetric),
+    /// Of one of a topic's `partitions`.
+    Partition(TopicPartition, RdkafkaPartitionMetric),
 }
 
 /// One application thread.

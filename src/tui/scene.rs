@@ -4,10 +4,10 @@ use crate::insight::metric::{Metric, PartitionFigure};
 use crate::insight::names;
 use crate::kafka::settings::JavaProducerSettings;
 use crate::session::Session;
-use crate::sim::config::{ClientConfig, Config};
+use crate::sim::config::Config;
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::view::ProducerView;
+use crate::sim::view::{ProducerView, QueueView};
 use crate::tui::layout::Wants;
 use crate::tui::model::{Detail, Model};
 use crate::tui::pane::Pane;
@@ -139,14 +139,17 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The client settings of a producer.
+    /// The client settings of a producer with a Java client.
     pub fn settings(&self, producer: ProducerIndex) -> Option<&'a JavaProducerSettings> {
         self.config()
             .producers
             .get(producer.index())
-            .map(|producer| match &producer.client {
-                ClientConfig::Java(settings) => &**settings,
-            })
+            .and_then(|producer| producer.client.java())
+    }
+
+    /// The queue of the producer that the scene shows, if librdkafka is its client.
+    pub fn queue(&self) -> Option<QueueView> {
+        self.view(self.producer()?).queue
     }
 
     /// A figure over the window of the charts, two samples for each of `cells`.

@@ -97,7 +97,7 @@ fn simulated(trace: &Trace, fault: SimTime) -> BTreeMap<String, Came> {
             Fact::RecordRefused { exception, .. } => (exception, 1),
             _ => continue,
         };
-        let class = exception.class.simple_name();
+        let class = exception.class.name();
         let text = format!("{class}: {}", without_counts(&exception.text));
         let came = all.entry(text).or_insert(Came {
             first: since(stamped.at),

@@ -1,11 +1,19 @@
 //! Where librdkafka's seven partitioners put the 10,000 keys, NULL and empty ones.
 
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use kdrill::kafka::rdkafka_metric::RdkafkaPartitionMetric;
 use kdrill::kafka::rdkafka_partitioner::{Choice, RdkafkaPartitioner};
+use kdrill::sim::time::{SimSpan, SimTime};
+use kdrill::sim::view::RdkafkaFigure;
 use serde_json::Value;
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Tolerance, median_and_spread};
 use crate::golden;
 use crate::keys::{KEYS_DIGEST, digest_of_keys, digest_of_partitions, keys, numbers};
+use crate::trace;
+use crate::trace::{PRODUCER, Trace, warm_up};
 
 const MECHANISM: &str = "librdkafka's partitioners, by key";
 /// Partitions where a case does not say.
@@ -22,7 +30,7 @@ pub fn compare() -> Vec<Comparison> {
             [name] => Some(by_count(comparison, named(name)?, real, &keys)),
             ["end-to-end", name] => end_to_end(comparison, named(name)?, real, &keys),
             ["choices", name, kind] => choices(comparison, named(name)?, kind, real),
-            ["sticky", name, kind] => one_partition(comparison, named(name)?, kind, real),
+            ["sticky", name, kind] => stays(comparison, named(name)?, kind, real),
             _ => None,
         }
     });
@@ -140,18 +148,94 @@ fn choices(
     Some(comparison.text("partition", real, simulated))
 }
 
-/// Stickiness has no say where the key decides; where it has, it is not modelled yet.
-fn one_partition(
+/// Stays at one partition of records at a steady rate: one for good where the key decides.
+fn stays(
     comparison: Comparison,
     partitioner: RdkafkaPartitioner,
     kind: &str,
     real: &Value,
 ) -> Option<Comparison> {
-    match partitioner.choice(key_of(kind), PARTITIONS) {
-        Choice::Partition(_) => {
-            let used = real["partitions_used"].as_u64()?;
-            Some(comparison.text("partitions used", used.to_string(), "1"))
-        }
-        Choice::Free => None,
+    const OTHER_DRAWS: Tolerance =
+        Tolerance::Share(0.05, "which partitions are drawn, and some twice in a row");
+    let (used, stays_ms) = simulated_stays(partitioner, kind);
+    let comparison = comparison
+        .text(
+            "partitions used",
+            real["partitions_used"].as_u64()?.to_string(),
+            used.to_string(),
+        )
+        .number(
+            "runs",
+            real["runs"].as_f64()?,
+            stays_ms.len() as f64,
+            OTHER_DRAWS,
+        );
+    // The recorded minimum is what its application's clock made of it, which was late by turns.
+    let Some(median) = real["run_ms"]["median"].as_f64() else {
+        return Some(comparison);
+    };
+    let (simulated, _) = median_and_spread(stays_ms);
+    let tolerance = Tolerance::Share(0.05, "the application's own pace");
+    Some(comparison.number("median stay in ms", median, simulated, tolerance))
+}
+
+/// Partitions used, and how long each stay lasts; the last one to the end.
+fn simulated_stays(partitioner: RdkafkaPartitioner, kind: &str) -> (usize, Vec<f64>) {
+    const RECORDS: u64 = 6_000;
+    const START_US: u64 = 2_000_000;
+    const APART_US: u64 = 500;
+    let key = if kind == "empty" { " key=" } else { "" };
+    let mut calls = warm_up(0..PARTITIONS);
+    for number in 0..RECORDS {
+        let at = START_US + number * APART_US;
+        let _written = writeln!(
+            calls,
+            "[[producer.script]]\nat = \"{at}us\"\ndo = 'produce events value=v{key}'"
+        );
     }
+    let name = partitioner.name();
+    let mut trace = Trace::new(
+        "10s",
+        &format!(
+            r#"
+            [cluster]
+            brokers = 3
+            link = {{ rtt = "1ms", bandwidth = "1000Gbit/s" }}
+            [[topic]]
+            name = "events"
+            partitions = {PARTITIONS}
+            replication-factor = 1
+            [[producer]]
+            name = "clicks"
+            client = "librdkafka"
+            delivery-report = "none"
+            config.partitioner = "{name}"
+            {calls}
+            "#
+        ),
+    );
+    let placed = |trace: &Trace| -> Vec<f64> {
+        let read = |number| {
+            let metric = RdkafkaPartitionMetric::Msgs;
+            let figure = RdkafkaFigure::Partition(trace::partition(number), metric);
+            trace.simulation().rdkafka_figure(PRODUCER, figure)
+        };
+        (0..PARTITIONS).filter_map(read).collect()
+    };
+    trace.advance_to(SimTime::ZERO + SimSpan::from_micros(START_US - 1));
+    let mut before = placed(&trace);
+    let mut stays: Vec<(Option<usize>, u64)> = Vec::new();
+    for number in 0..RECORDS {
+        trace.advance_to(SimTime::ZERO + SimSpan::from_micros(START_US + number * APART_US));
+        let now = placed(&trace);
+        let grown = (0..now.len()).find(|&at| before[at] < now[at]);
+        match stays.last_mut() {
+            Some((partition, records)) if *partition == grown => *records += 1,
+            _ => stays.push((grown, 1)),
+        }
+        before = now;
+    }
+    let used: BTreeSet<_> = stays.iter().map(|(partition, _)| *partition).collect();
+    let millis = |(_, records): &(_, u64)| (records * APART_US) as f64 / 1_000.0;
+    (used.len(), stays.iter().map(millis).collect())
 }

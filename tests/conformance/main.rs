@@ -20,6 +20,8 @@ mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
 mod partitions_added;
+mod rdkafka_config;
+mod rdkafka_queue;
 mod retries;
 mod retries_live;
 mod sizes;
@@ -36,7 +38,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 15] = [
+const COMPARED: [fn() -> Vec<Comparison>; 17] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -47,6 +49,8 @@ const COMPARED: [fn() -> Vec<Comparison>; 15] = [
     keys_rdkafka::compare,
     linger::compare,
     partitions_added::compare,
+    rdkafka_config::compare,
+    rdkafka_queue::compare,
     retries::compare,
     retries_live::compare,
     sizes::compare,

@@ -325,7 +325,7 @@ fn outcomes_of(trace: &Trace, without_acks: bool) -> Vec<String> {
     for (failed, (at, exception)) in trace.failed.iter().zip(failures) {
         for record in 0..u64::from(failed.records) {
             let at = at.as_millis() - START_MS;
-            let words = format!("{at} {} {}", exception.class.simple_name(), exception.text);
+            let words = format!("{at} {} {}", exception.class.name(), exception.text);
             outcomes.push((failed.first_ordinal + record, words));
         }
     }

@@ -11,7 +11,7 @@ use kdrill::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
     produce_topic_bytes,
 };
-use kdrill::sim::fact::{Exception, Fact};
+use kdrill::sim::fact::{ErrorClass, Exception, Fact};
 use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
@@ -277,6 +277,9 @@ fn simulated_refusal(trace: &Trace) -> String {
     });
     refused.map_or("sent".to_string(), |exception| {
         let Exception { class, text } = &**exception;
+        let ErrorClass::Java(class) = class else {
+            return format!("thrown {}: {text}", class.name());
+        };
         let way = if class.is_api_exception() {
             "callback"
         } else {

@@ -7,7 +7,7 @@ use kdrill::kafka::metric_name::ProducerMetric;
 use kdrill::scenario::{self, Overrides, Paint, Source};
 use kdrill::sim::config::Config;
 use kdrill::sim::fact::{Acknowledged, Appended, Flow, Stamped};
-use kdrill::sim::ids::ProducerIndex;
+use kdrill::sim::ids::{ProducerIndex, TopicIndex, TopicPartition};
 use kdrill::sim::time::{SimSpan, SimTime};
 use kdrill::sim::{Output, Simulation};
 
@@ -24,6 +24,12 @@ pub fn scenario(duration: &str, rest: &str) -> Arc<Config> {
     let scenario = scenario::load(source, &Overrides::default())
         .unwrap_or_else(|problems| panic!("{}", problems.render(Paint::Plain)));
     scenario.config
+}
+
+/// A partition of the first topic.
+pub const fn partition(number: u32) -> TopicPartition {
+    let topic = TopicIndex(0);
+    TopicPartition { topic, number }
 }
 
 /// A run and what it said so far.

@@ -94,7 +94,9 @@ fn exception_of<'a>(fact: &'a Fact, config: &Config) -> Option<&'a Exception> {
     match fact {
         Fact::RecordRefused { exception, .. }
         | Fact::BatchFailed { exception, .. }
-        | Fact::ConsumerFailed { exception, .. } => Some(exception),
+        | Fact::ConsumerFailed { exception, .. }
+        | Fact::UnassignedFailed { exception, .. }
+        | Fact::ClientFailed { exception, .. } => Some(exception),
         Fact::CallReturned {
             producer,
             call,

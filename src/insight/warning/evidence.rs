@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
+use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::sim::Simulation;
-use crate::sim::fact::{BlockedOn, Fact, Flow};
+use crate::sim::fact::{BlockedOn, ErrorClass, Fact, Flow};
 use crate::sim::ids::{GroupIndex, ProducerIndex};
 use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
 use crate::sim::view::{GroupView, ProducerView, ThreadState};
@@ -86,7 +87,7 @@ impl Evidence {
                 records,
                 ref exception,
                 ..
-            } if exception.class == ExceptionClass::Timeout => {
+            } if is_expiry(exception.class) => {
                 self.count(producer, |counts| {
                     counts.records_expired += u64::from(records);
                 });
@@ -175,4 +176,9 @@ impl ProducerEvidence {
             .iter()
             .skip(self.seconds.len().saturating_sub(seconds + 1))
     }
+}
+
+/// Whether records failed with this because their time was over.
+fn is_expiry(class: ErrorClass) -> bool {
+    class == ExceptionClass::Timeout.into() || class == RdkafkaError::MsgTimedOut.into()
 }

@@ -40,12 +40,17 @@ impl Diagnosis for BatchesExpiring {
         if expired == 0 {
             return Verdict::Quiet;
         }
-        let ClientConfig::Java(settings) = &checkup.config().producers[view.index.index()].client;
+        let (key, timeout_ms) = match &checkup.config().producers[view.index.index()].client {
+            ClientConfig::Java(settings) => ("delivery.timeout.ms", settings.delivery_timeout_ms),
+            ClientConfig::Rdkafka(settings) => (
+                "message.timeout.ms",
+                settings.message_timeout_ms.unwrap_or(0),
+            ),
+        };
         Verdict::Raised(format!(
             "producer {name} gave up {} in the last {SECONDS} s: no acknowledgement within \
-             delivery.timeout.ms ({} ms)",
+             {key} ({timeout_ms} ms)",
             count(expired, "record"),
-            settings.delivery_timeout_ms,
         ))
     }
 }
@@ -70,13 +75,19 @@ impl Diagnosis for ReorderingRisk {
         let Some((view, evidence, name)) = checkup.producer(subject) else {
             return Verdict::Quiet;
         };
-        let ClientConfig::Java(settings) = &checkup.config().producers[view.index.index()].client;
+        let (idempotence, max_in_flight) =
+            match &checkup.config().producers[view.index.index()].client {
+                ClientConfig::Java(settings) => (settings.idempotence, settings.max_in_flight),
+                ClientConfig::Rdkafka(settings) => {
+                    (settings.idempotence.is_on(), settings.max_in_flight)
+                }
+            };
         let before = evidence
             .last(SECONDS)
             .next()
             .map_or(0, |counts| counts.batches_retried);
         let retried = evidence.counts.batches_retried - before;
-        if settings.idempotence || settings.max_in_flight <= 1 || retried == 0 {
+        if idempotence || max_in_flight <= 1 || retried == 0 {
             return Verdict::Quiet;
         }
         Verdict::Raised(format!(
@@ -84,7 +95,7 @@ impl Diagnosis for ReorderingRisk {
              up to {} requests in flight: later records may stand before earlier ones, and \
              records may stand twice",
             batches(retried),
-            settings.max_in_flight,
+            max_in_flight,
         ))
     }
 }
@@ -131,12 +142,14 @@ impl Diagnosis for TinyBatches {
             ));
         }
         if TINY_BATCHES_PER_SECOND <= batch_rate {
-            let ClientConfig::Java(settings) =
-                &checkup.config().producers[view.index.index()].client;
+            let linger_us = match &checkup.config().producers[view.index.index()].client {
+                ClientConfig::Java(settings) => settings.linger_ms.saturating_mul(1_000),
+                ClientConfig::Rdkafka(settings) => settings.linger_us,
+            };
             return Verdict::Raised(format!(
                 "producer {name} sends {batch_rate:.0} batches/s of {per_batch:.1} records with \
                  linger.ms={}: brokers pay for every batch",
-                settings.linger_ms,
+                linger_us as f64 / 1_000.0,
             ));
         }
         Verdict::Quiet

@@ -7,6 +7,7 @@ use super::{Checkup, Diagnosis, Scope, Subject, Verdict};
 use crate::insight::names;
 use crate::insight::reading::of_topic;
 use crate::insight::skew::{self, Finding};
+use crate::kafka::rdkafka_partitioner::{Choice, RdkafkaPartitioner};
 use crate::kafka::settings::PartitionerSettings;
 use crate::sim::config::{ClientConfig, Config, KeyConfig, LoadConfig, ProducerConfig};
 use crate::sim::ids::{ProducerIndex, TopicIndex};
@@ -60,8 +61,10 @@ pub(super) struct MixedHashing;
 /// How a load finds the partition of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Placing<'a> {
-    /// As its client's partitioner does.
-    Partitioner(&'a PartitionerSettings),
+    /// As the Java client's partitioner does.
+    Java(&'a PartitionerSettings),
+    /// As librdkafka's does.
+    Librdkafka(RdkafkaPartitioner),
     /// The application names it.
     Named(u32),
 }
@@ -118,17 +121,23 @@ impl Diagnosis for MixedHashing {
 
 impl<'a> Placing<'a> {
     fn of(producer: &'a ProducerConfig, load: &LoadConfig) -> Self {
-        let ClientConfig::Java(settings) = &producer.client;
-        match load.keys.explicit_partition {
-            Some(number) => Self::Named(number),
-            None => Self::Partitioner(&settings.partitioner),
+        if let Some(number) = load.keys.explicit_partition {
+            return Self::Named(number);
+        }
+        match &producer.client {
+            ClientConfig::Java(settings) => Self::Java(&settings.partitioner),
+            ClientConfig::Rdkafka(settings) => Self::Librdkafka(settings.partitioner),
         }
     }
 
     /// The partition of a key; nothing where it goes to several.
     fn place(self, key: &[u8], partitions: u32) -> Option<u32> {
         match self {
-            Self::Partitioner(settings) => settings.partition_of(key, partitions),
+            Self::Java(settings) => settings.partition_of(key, partitions),
+            Self::Librdkafka(partitioner) => match partitioner.choice(Some(key), partitions) {
+                Choice::Partition(number) => Some(number),
+                Choice::Free => None,
+            },
             Self::Named(number) => Some(number),
         }
     }

@@ -52,9 +52,14 @@ impl Diagnosis for BufferBound {
             return Verdict::Quiet;
         }
         let rate = (latest.records_sent - before.records_sent) as f64 / spent;
+        let what = if view.queue.is_some() {
+            "room in its queue"
+        } else {
+            "buffer.memory"
+        };
         Verdict::Raised(format!(
             "producer {name} is buffer-bound: its threads spent {:.0} % of the last {SECONDS} s \
-             waiting for buffer.memory, and {rate:.0} records/s got in",
+             waiting for {what}, and {rate:.0} records/s got in",
             share * 100.0,
         ))
     }
@@ -151,6 +156,8 @@ impl Diagnosis for MetadataBlocked {
         };
         let max_block_ms = match &config.producers[view.index.index()].client {
             ClientConfig::Java(settings) => settings.max_block_ms,
+            // Its calls never wait for metadata.
+            ClientConfig::Rdkafka(_) => return Verdict::Quiet,
         };
         Verdict::Raised(format!(
             "producer {name} has waited for metadata of topic {} since {since}: send() blocks \

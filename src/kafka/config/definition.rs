@@ -235,6 +235,11 @@ impl ConfigKey {
         }
     }
 
+    /// What the key is in the youngest version when nobody set it.
+    pub const fn default_of_newest(&self) -> DefaultValue {
+        self.default
+    }
+
     /// The admitted values in words, for help and schemas; empty where everything is.
     pub fn valid_text(&self) -> String {
         match self.valid {

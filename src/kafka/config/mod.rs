@@ -1,7 +1,7 @@
 //! What somebody configured: tables of keys, their checks, and the way to effective settings.
 //!
-//! A Java client's configuration is checked as that client checks it, with its exceptions and
-//! its words; a broker's and a topic's by the same tables, with unknown names refused.
+//! A client's configuration is checked as that client checks it, with its errors and its words;
+//! a broker's and a topic's by the same tables as a Java client's, with unknown names refused.
 //!
 //! Invariants: all independent problems are reported at once, in the order in which the real
 //! component would meet them; every problem and every note names the key it belongs to; no text
@@ -13,6 +13,7 @@ pub mod consumer;
 mod definition;
 mod grammar;
 pub mod java;
+pub mod rdkafka;
 pub mod topic;
 
 mod values;
@@ -37,14 +38,26 @@ const LIKENESS_OF_BEGINNING: f64 = 0.9;
 pub struct ConfigProblem {
     /// The key at fault, for a caret; of a conflict, the key that was set to cause it.
     pub key: String,
-    /// The class of the exception that says so.
-    pub class: ExceptionClass,
-    /// The text of that exception, verbatim where the real component has one.
+    /// The error that says so.
+    pub error: ConfigError,
+    /// The text of that error, verbatim where the real component has one.
     pub text: String,
-    /// Where it surfaces.
-    pub raised_in: RaisedIn,
     /// What could be meant instead, in our words.
     pub hint: Option<String>,
+}
+
+/// The error that carries a refusal to whoever configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConfigError {
+    /// An exception of the Java client, the broker or its tools.
+    Exception {
+        /// Its class.
+        class: ExceptionClass,
+        /// Where it surfaces.
+        raised_in: RaisedIn,
+    },
+    /// A result of one of librdkafka's functions.
+    Rdkafka(RdkafkaCall),
 }
 
 /// Where an exception about a configuration surfaces.
@@ -56,39 +69,78 @@ pub enum RaisedIn {
     Constructor,
 }
 
+/// The call of librdkafka that refuses a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RdkafkaCall {
+    /// `rd_kafka_conf_set` of a property that does not exist.
+    SetUnknown,
+    /// `rd_kafka_conf_set` of a value that the property does not take.
+    SetInvalid,
+    /// `rd_kafka_new`.
+    New,
+    /// `rd_kafka_topic_new`, which tells only its log why.
+    NewTopic,
+}
+
+impl RdkafkaCall {
+    /// The name of the result, as librdkafka has it.
+    pub const fn result_name(self) -> &'static str {
+        match self {
+            Self::SetUnknown => "RD_KAFKA_CONF_UNKNOWN",
+            Self::SetInvalid => "RD_KAFKA_CONF_INVALID",
+            Self::New | Self::NewTopic => "_INVALID_ARG",
+        }
+    }
+}
+
+impl ConfigError {
+    /// The short name that stands before the text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exception { class, .. } => class.simple_name(),
+            Self::Rdkafka(call) => call.result_name(),
+        }
+    }
+}
+
 impl ConfigProblem {
     fn new(key: &str, text: String) -> Self {
         Self {
             key: key.to_owned(),
-            class: ExceptionClass::Config,
+            error: ConfigError::Exception {
+                class: ExceptionClass::Config,
+                raised_in: RaisedIn::Configuration,
+            },
             text,
-            raised_in: RaisedIn::Configuration,
             hint: None,
-        }
-    }
-
-    /// The class and text of the exception that the application sees first.
-    pub fn thrown(&self) -> (ExceptionClass, &str) {
-        match self.raised_in {
-            RaisedIn::Configuration => (self.class, &self.text),
-            RaisedIn::Constructor => (ExceptionClass::Kafka, FAILED_TO_CONSTRUCT),
         }
     }
 }
 
 impl fmt::Display for ConfigProblem {
+    /// As the application sees it: a stack trace, or a result and its text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (thrown, text) = self.thrown();
-        write!(f, "{}: {text}", thrown.qualified_name())?;
-        if self.raised_in == RaisedIn::Constructor {
-            write!(
-                f,
-                "\nCaused by: {}: {}",
-                self.class.qualified_name(),
-                self.text
-            )?;
+        let text = &self.text;
+        match self.error {
+            ConfigError::Exception {
+                class,
+                raised_in: RaisedIn::Configuration,
+            } => write!(f, "{}: {text}", class.qualified_name()),
+            ConfigError::Exception {
+                class,
+                raised_in: RaisedIn::Constructor,
+            } => {
+                let (outer, inner) = (
+                    ExceptionClass::Kafka.qualified_name(),
+                    class.qualified_name(),
+                );
+                write!(
+                    f,
+                    "{outer}: {FAILED_TO_CONSTRUCT}\nCaused by: {inner}: {text}"
+                )
+            }
+            ConfigError::Rdkafka(call) => write!(f, "{}: {text}", call.result_name()),
         }
-        Ok(())
     }
 }
 
@@ -109,6 +161,8 @@ pub enum NoteKind {
     /// The component runs with another value than the one that was configured or that holds by
     /// default.
     Changed,
+    /// The component warns about it, and does as it is told.
+    Warned,
     /// The component does not know the key, and does not mind.
     Unknown,
     /// The component knows the key; the simulation does not.
@@ -133,6 +187,7 @@ pub fn is_secret(key: &str) -> bool {
     key.ends_with("password")
         || key.ends_with("jaas.config")
         || key.ends_with("ssl.keystore.key")
+        || key.ends_with("key.pem")
         || ["secret", "passphrase", "credential"]
             .iter()
             .any(|word| key.contains(word))
@@ -150,12 +205,17 @@ fn not_modelled(
     pairs: &[(String, String)],
     find: impl Fn(&str) -> Option<&'static ConfigKey>,
 ) -> Vec<Note> {
-    let text = "accepted as Kafka accepts it, without effect in the simulation";
     pairs
         .iter()
         .filter(|(name, _)| find(name).is_some_and(|key| key.modelling == Modelling::Ignored))
-        .map(|(name, _)| Note::new(name, NoteKind::NotModelled, text.to_owned()))
+        .map(|(name, _)| without_effect(name))
         .collect()
+}
+
+/// The note about a key that only the simulation ignores.
+fn without_effect(name: &str) -> Note {
+    let text = "accepted as Kafka accepts it, without effect in the simulation";
+    Note::new(name, NoteKind::NotModelled, text.to_owned())
 }
 
 /// The name of a table that is most like this one, if any is like it at all.
@@ -232,7 +292,10 @@ mod tests {
             problem.to_string(),
             "org.apache.kafka.common.config.ConfigException: no"
         );
-        problem.raised_in = RaisedIn::Constructor;
+        problem.error = ConfigError::Exception {
+            class: ExceptionClass::Config,
+            raised_in: RaisedIn::Constructor,
+        };
         assert_eq!(
             problem.to_string(),
             "org.apache.kafka.common.KafkaException: Failed to construct kafka producer\n\

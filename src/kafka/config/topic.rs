@@ -10,7 +10,7 @@ use super::super::settings::{CleanupPolicy, TimestampType, TopicSettings};
 use super::super::version::KafkaVersion;
 use super::definition::{ConfigKey, Valid, ValueKind};
 use super::values::Values;
-use super::{ConfigProblem, Note, nearest, not_modelled};
+use super::{ConfigError, ConfigProblem, Note, RaisedIn, nearest, not_modelled};
 
 use ValueKind::{Boolean, Double, Int, List, Long, String as Text};
 
@@ -215,7 +215,10 @@ pub fn validate(
             }),
     );
     for problem in &mut problems {
-        problem.class = ExceptionClass::InvalidConfiguration;
+        problem.error = ConfigError::Exception {
+            class: ExceptionClass::InvalidConfiguration,
+            raised_in: RaisedIn::Configuration,
+        };
     }
     if problems.is_empty() {
         Ok((
@@ -370,6 +373,6 @@ mod tests {
             problems[1].hint.as_deref(),
             Some("did you mean min.insync.replicas?")
         );
-        assert_eq!(problems[1].class, ExceptionClass::InvalidConfiguration);
+        assert_eq!(problems[1].error.name(), "InvalidConfigurationException");
     }
 }

@@ -48,6 +48,11 @@ impl<'a> Values<'a> {
         (values, problems)
     }
 
+    /// Values that were read elsewhere, and what was written for them, by the keys' own names.
+    pub(super) fn of(read: BTreeMap<&'static str, Value>, set: BTreeMap<&'a str, &'a str>) -> Self {
+        Self { read, set }
+    }
+
     fn read_one(&self, key: &ConfigKey, version: KafkaVersion) -> Result<Value, ConfigProblem> {
         let raw = match (self.set.get(key.name), key.default(version)) {
             (Some(raw), _) => raw,

@@ -8,6 +8,7 @@
 mod broker;
 mod consumer;
 mod producer;
+mod rdkafka_producer;
 mod topic;
 
 pub use broker::{
@@ -18,5 +19,9 @@ pub use consumer::{Assignor, ConsumerSettings, FetchSettings, OffsetReset, Topic
 pub use producer::{
     Acks, Compression, CompressionType, JavaProducerSettings, MetadataSettings, MetricsSettings,
     PartitionerClass, PartitionerSettings, RecoveryStrategy,
+};
+pub use rdkafka_producer::{
+    DeliveryReports, MissingTopics, QueuingStrategy, RdkafkaConnectionSettings, RdkafkaIdempotence,
+    RdkafkaMetadataSettings, RdkafkaProducerSettings, RdkafkaQueueSettings, RequiredAcks,
 };
 pub use topic::{CleanupPolicy, TimestampType, TopicSettings};

@@ -70,12 +70,22 @@ pub(crate) static LOAD: TableSpec = TableSpec {
             "none",
             "when the application waits for acknowledgements; \"each\" is the .get() loop",
         ),
+        optional(
+            "poll",
+            Kind::Either(&[Kind::Word(&["never"]), DURATION, Kind::Table(&POLL)]),
+            "librdkafka: who serves delivery reports; each thread after so many of its calls \
+             (by default after every call), one more thread every so often, or nobody",
+        ),
         default(
             "on-refused",
-            Kind::Either(&[Kind::Word(&["drop", "retry", "spill"]), Kind::Table(&PAUSE)]),
+            Kind::Either(&[
+                Kind::Word(&["drop", "retry", "spill", "block"]),
+                Kind::Table(&PAUSE),
+            ]),
             "drop",
             "a record that send() refused: counted and gone, the same again, into a local queue \
-             that is sent in order once a send succeeds, or no call for a time and then again",
+             that is sent in order once a send succeeds, or no call for a time and then again; \
+             librdkafka can also block until there is room in its queue",
         ),
         default(
             "on-failed",
@@ -96,7 +106,6 @@ pub(crate) static LOAD: TableSpec = TableSpec {
             "what the application does after the last of `records`",
         ),
         later("on-fenced"),
-        later("poll"),
         later("transaction"),
         later("source"),
     ],
@@ -124,6 +133,16 @@ static AWAIT: TableSpec = TableSpec {
         "every",
         Kind::Whole(1, u32::MAX as i128),
         "after how many records",
+    )],
+};
+
+static POLL: TableSpec = TableSpec {
+    name: "poll = { … }",
+    help: "Serves delivery reports every so many calls",
+    fields: &[required(
+        "every",
+        Kind::Whole(1, u32::MAX as i128),
+        "after how many calls of a thread",
     )],
 };
 

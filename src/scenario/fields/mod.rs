@@ -97,7 +97,8 @@ pub(crate) enum Kind {
     Tables(&'static TableSpec, Merge),
     /// A table with a number for each key: `{ 2 = 40 }`.
     Numbered(&'static Kind),
-    /// The first of these that has the TOML type of the value.
+    /// The first of these that the value is one of; what is none of them is judged by the first
+    /// that has its TOML type.
     Either(&'static [Kind]),
 }
 

@@ -1,6 +1,6 @@
 //! One producer and its scripted thread.
 
-use super::{DURATION, Kind, LOAD, Merge, TableSpec, default, later, optional, required};
+use super::{DURATION, Kind, LOAD, Merge, TableSpec, default, optional, required};
 use crate::sim::config::PRODUCERS_MAX;
 
 pub(crate) static PRODUCER: TableSpec = TableSpec {
@@ -21,7 +21,7 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
         optional(
             "version",
             Kind::Version,
-            "the client's version; by default the cluster's",
+            "the client's version; by default the cluster's, and 2.16 of librdkafka",
         ),
         optional(
             "count",
@@ -51,6 +51,12 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
              com.example.HotKeySpread, com.example.VipRouting and com.example.Crc32",
         ),
         optional(
+            "delivery-report",
+            Kind::Word(&["callback", "none"]),
+            "librdkafka: whether the application has a delivery-report callback, as it has by \
+             default; without one, acknowledged messages leave the queue at once",
+        ),
+        optional(
             "trace",
             Kind::List(&Kind::Payload),
             "keys whose every record is remembered",
@@ -65,7 +71,6 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
             Kind::Tables(&SCRIPT, Merge::Replace),
             "exact calls of one more application thread",
         ),
-        later("poll"),
     ],
 };
 
@@ -83,7 +88,7 @@ static SCRIPT: TableSpec = TableSpec {
             "do",
             Kind::Call,
             "`produce TOPIC [key=K] [value=V] [partition=N] [await=true]`, `flush`, \
-             `close [TIMEOUT]`, `new_producer` or `exit`",
+             `close [TIMEOUT]`, `new_producer`, `exit`, and for librdkafka `poll [TIMEOUT]`",
         ),
     ],
 };

@@ -6,11 +6,11 @@ use crate::insight::expectation::{
     Bound, Check, EventCheck, EventKind, Expectation, Harm, MetricCheck, Reduce, Window,
 };
 use crate::insight::kind::FactKind;
-use crate::kafka::exception::ExceptionClass;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::scenario::shape::{number, written};
 use crate::sim::config::Config;
+use crate::sim::fact::ErrorClass;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -243,15 +243,14 @@ fn event_check(world: &mut World<'_>, fields: &Fields<'_>) -> Option<(String, Ch
 }
 
 fn event(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<EventKind> {
-    if let Some(class) = ExceptionClass::from_name(name) {
+    if let Some(class) = ErrorClass::from_name(name) {
         return Some(EventKind::Exception(class));
     }
     let facts = FactKind::ALL.iter().map(|kind| kind.name());
     if FactKind::from_name(name).is_some() {
         return Some(EventKind::Fact(name.to_owned()));
     }
-    let classes = ExceptionClass::ALL.iter().map(|class| class.simple_name());
-    let near = nearest(name, facts.clone().chain(classes));
+    let near = nearest(name, facts.clone().chain(ErrorClass::names()));
     let problem = Problem::new(format!("there is no event `{name}`"));
     let problem = problem.at(fields.place_of("event"), "no exception, no kind of event");
     world.problem(match near {

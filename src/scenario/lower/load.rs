@@ -11,21 +11,24 @@ use crate::sim::config::{
 use crate::sim::ids::TopicIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
-use super::{World, keys, values};
+use super::dialect::Dialect;
+use super::{World, keys, rdkafka, values};
 
 /// One `[[producer.load]]`.
-pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
+pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>, dialect: Dialect) -> LoadConfig {
     let name = fields.text("topic").unwrap_or("?");
-    let topic = world.topic(name, fields.place_of("topic"));
+    let topic = world.topic(name, fields.place_of("topic"), dialect);
     let mut keys = keys::keys(world, fields);
     keys.explicit_partition = fields.whole("partition");
-    explicit_partition(world, fields, topic.index());
+    explicit_partition(world, fields, topic.index(), dialect);
+    let polling = rdkafka::polling(world, fields, dialect);
     let replay = replay(world, fields, topic);
     let on_refused = match replay {
         // Order is what a copy is for.
         Some(_) if !fields.has("on-refused") => OnRefused::Retry,
         _ => on_refused(fields),
     };
+    rdkafka::check_load(world, fields, dialect, (polling, on_refused));
     LoadConfig {
         topic,
         replay,
@@ -42,6 +45,7 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
         keys: Arc::new(keys),
         values: values::values(world, fields),
         await_acks: await_acks(fields),
+        polling,
         on_refused,
         on_failed: match fields.text("on-failed") {
             Some("resend") => OnFailed::Resend,
@@ -56,8 +60,8 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
 
 /// The topic that a load copies.
 fn replay(world: &mut World<'_>, fields: &Fields<'_>, topic: TopicIndex) -> Option<TopicIndex> {
-    let source = world.topic(fields.text("replay")?, fields.place_of("replay"));
     let place = fields.place_of("replay");
+    let source = world.topic_that(fields.text("replay")?, place, "there is nothing to copy");
     let exists = world
         .topics
         .get(source.index())
@@ -93,7 +97,7 @@ fn replay(world: &mut World<'_>, fields: &Fields<'_>, topic: TopicIndex) -> Opti
 }
 
 /// A partition that a topic does not have is legal: the client waits for it.
-fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize) {
+fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize, dialect: Dialect) {
     let existing = world
         .topics
         .get(topic)
@@ -103,7 +107,7 @@ fn explicit_partition(world: &mut World<'_>, fields: &Fields<'_>, topic: usize) 
         && partition >= count
     {
         let note = Problem::new(format!("the topic has {count} partitions, from 0"));
-        let label = "send() waits for this one, up to max.block.ms";
+        let label = dialect.of_unknown_partition();
         world
             .findings
             .note(note.at(fields.place_of("partition"), label));
@@ -174,6 +178,7 @@ fn on_refused(fields: &Fields<'_>) -> OnRefused {
         None => match fields.text("on-refused") {
             Some("retry") => OnRefused::Retry,
             Some("spill") => OnRefused::Spill,
+            Some("block") => OnRefused::Block,
             _ => OnRefused::Drop,
         },
     }

@@ -5,11 +5,13 @@
 
 mod cluster;
 mod consumer;
+mod dialect;
 mod expect;
 mod keys;
 mod load;
 mod metric;
 mod producer;
+mod rdkafka;
 mod script;
 mod settings;
 mod timeline;
@@ -28,6 +30,7 @@ use super::problem::{Findings, Problem};
 use super::read::Fields;
 use super::sources::Sources;
 use super::tree::{Place, SourceId};
+use dialect::Dialect;
 
 /// Keys and sampled sizes of all producers together at most.
 pub const LOAD_ENTRIES_MAX: usize = 4_000_000;
@@ -148,12 +151,12 @@ impl World<'_> {
     fn broker_line(&mut self, scenario: &Fields<'_>) {
         if !self.kafka.is_supported_broker() {
             let title = format!("brokers of {} cannot be simulated", self.kafka);
-            let oldest = KafkaVersion::OLDEST_BROKER;
+            let (oldest, newest) = (KafkaVersion::OLDEST_BROKER, KafkaVersion::NEWEST);
             self.problem(
                 Problem::new(title)
                     .at(
                         scenario.place_of("kafka"),
-                        format!("expected {oldest} or younger"),
+                        format!("expected {oldest} to {newest}"),
                     )
                     .hint("an older client is a producer's `version`"),
             );
@@ -175,12 +178,8 @@ impl World<'_> {
     }
 
     /// The topic with this name; a name that the cluster does not have becomes an unknown topic.
-    fn topic(&mut self, name: &str, place: Place) -> TopicIndex {
-        self.topic_that(
-            name,
-            place,
-            "send() waits for its metadata, up to max.block.ms",
-        )
+    fn topic(&mut self, name: &str, place: Place, dialect: Dialect) -> TopicIndex {
+        self.topic_that(name, place, dialect.of_unknown_topic())
     }
 
     /// The same, where a topic that is missing means something else.

@@ -10,8 +10,9 @@ use crate::scenario::read::Fields;
 use crate::sim::config::{ClientConfig, PRODUCERS_MAX, ProducerConfig, THREADS_MAX};
 use crate::sim::time::SimTime;
 
+use super::dialect::{self, Dialect};
 use super::settings::{Setting, Settings};
-use super::{World, is_reserved, load, script, too_many};
+use super::{World, is_reserved, load, rdkafka, script, too_many};
 
 /// The producers to be of one table, by their final names: several when it has a `count`.
 pub(super) struct Plan<'a> {
@@ -65,13 +66,13 @@ pub(super) fn plan<'a>(world: &mut World<'_>, root: Fields<'a>) -> Vec<Plan<'a>>
 /// Lowers the producers of one table: they differ in nothing but their name.
 pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerConfig> {
     let fields = plan.fields;
-    let (client, given) = client(world, &fields);
+    let (client, given, dialect) = client(world, &fields);
     let loads: Vec<_> = fields
         .tables("load")
         .iter()
-        .map(|load| load::load(world, load))
+        .map(|load| load::load(world, load, dialect))
         .collect();
-    let script = script::script(world, &fields);
+    let script = script::script(world, &fields, dialect);
     let start = world.moment(&fields, "start").unwrap_or(SimTime::ZERO);
     let threads = loads
         .iter()
@@ -95,10 +96,10 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
     let first = ProducerConfig {
         name: String::new(),
         rack: client
-            .client_rack
-            .clone()
+            .java()
+            .and_then(|client| client.client_rack.clone())
             .or_else(|| fields.text("rack").map(str::to_owned)),
-        client: ClientConfig::Java(Box::new(client)),
+        client,
         given,
         start,
         loads,
@@ -116,25 +117,35 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
     plan.names.iter().map(named).collect()
 }
 
-/// The client's effective configuration and what was given for it, or what it says against it.
-fn client(
-    world: &mut World<'_>,
-    fields: &Fields<'_>,
-) -> (JavaProducerSettings, Vec<(String, String)>) {
-    let version = fields.version("version").unwrap_or(world.kafka);
-    let defaults = || (JavaProducerSettings::defaults(version), Vec::new());
-    if fields.text("client") == Some("librdkafka") {
-        let problem = Problem::new("librdkafka is not yet in this version");
-        world.problem(problem.at(fields.place_of("client"), "expected \"java\""));
-        return defaults();
-    }
+/// What was given for a client, key by key.
+type Given = Vec<(String, String)>;
+
+/// The client with its effective configuration and what was given for it.
+fn client(world: &mut World<'_>, fields: &Fields<'_>) -> (ClientConfig, Given, Dialect) {
     let mut settings = Settings::default();
     import(world, fields, &mut settings);
     settings.put_table(fields);
+    if fields.text("client") == Some("librdkafka") {
+        no_transactions(world, &settings);
+        let (client, given) = rdkafka::client(world, fields, &settings);
+        let dialect = Dialect::Librdkafka(client.delivery_reports);
+        return (ClientConfig::Rdkafka(Box::new(client)), given, dialect);
+    }
+    rdkafka::no_delivery_report(world, fields);
+    let (client, given) = java(world, fields, settings);
+    (ClientConfig::Java(Box::new(client)), given, Dialect::Java)
+}
+
+/// A Java client's effective configuration, or what it says against it.
+fn java(
+    world: &mut World<'_>,
+    fields: &Fields<'_>,
+    mut settings: Settings,
+) -> (JavaProducerSettings, Given) {
+    let version = dialect::java_version(world, fields);
+    let defaults = || (JavaProducerSettings::defaults(version), Vec::new());
     rack(world, fields, version, &mut settings);
-    if let Some(id) = settings.get("transactional.id") {
-        let problem = Problem::new("transactions are not yet in this version");
-        world.problem(problem.at(id.key_place, "known, but not simulated yet"));
+    if no_transactions(world, &settings) {
         return defaults();
     }
     let pairs = settings.pairs();
@@ -148,6 +159,16 @@ fn client(
             defaults()
         }
     }
+}
+
+/// Says that there are no transactions yet, if somebody wants some.
+fn no_transactions(world: &mut World<'_>, settings: &Settings) -> bool {
+    let Some(id) = settings.get("transactional.id") else {
+        return false;
+    };
+    let problem = Problem::new("transactions are not yet in this version");
+    world.problem(problem.at(id.key_place, "known, but not simulated yet"));
+    true
 }
 
 /// `config-file`.

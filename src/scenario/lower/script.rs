@@ -5,33 +5,39 @@ use std::ops::Range;
 use crate::command::units;
 use crate::command::words::{self, Word};
 use crate::command::{CommandProblem, text};
+use crate::kafka::settings::DeliveryReports;
 use crate::scenario::read::Fields;
 use crate::sim::config::{AwaitAcks, Call, ScriptRecord, ScriptStep};
-use crate::sim::time::SimTime;
+use crate::sim::ids::TopicIndex;
+use crate::sim::time::{SimSpan, SimTime};
 
-use super::World;
+use super::dialect::Dialect;
 use super::timeline::pointed_at;
+use super::{World, rdkafka};
 
-const CALLS: [&str; 5] = ["produce", "flush", "close", "new_producer", "exit"];
-const LATER: [&str; 6] = [
+const CALLS: [&str; 6] = ["produce", "poll", "flush", "close", "new_producer", "exit"];
+const LATER: [&str; 5] = [
     "init_transactions",
     "begin_transaction",
     "send_offsets_to_transaction",
     "commit_transaction",
     "abort_transaction",
-    "poll",
 ];
 const USAGE: &str = "produce TOPIC [key=K] [value=V] [partition=N] [await=true]";
 
 /// The `[[producer.script]]` tables, in order.
-pub(super) fn script(world: &mut World<'_>, producer: &Fields<'_>) -> Vec<ScriptStep> {
+pub(super) fn script(
+    world: &mut World<'_>,
+    producer: &Fields<'_>,
+    dialect: Dialect,
+) -> Vec<ScriptStep> {
     let mut steps = Vec::new();
     for fields in producer.tables("script") {
         let at = world.moment(&fields, "at").unwrap_or(SimTime::ZERO);
         let Some(line) = fields.text("do") else {
             continue;
         };
-        match call(world, line, &fields) {
+        match call(world, line, &fields, dialect) {
             Ok(call) => steps.push(ScriptStep {
                 at,
                 call,
@@ -46,7 +52,12 @@ pub(super) fn script(world: &mut World<'_>, producer: &Fields<'_>) -> Vec<Script
     steps
 }
 
-fn call(world: &mut World<'_>, line: &str, fields: &Fields<'_>) -> Result<Call, CommandProblem> {
+fn call(
+    world: &mut World<'_>,
+    line: &str,
+    fields: &Fields<'_>,
+    dialect: Dialect,
+) -> Result<Call, CommandProblem> {
     let words = words::split(line)
         .map_err(|open| CommandProblem::new("a quote is not closed", open.range))?;
     let Some((verb, rest)) = words.split_first() else {
@@ -54,9 +65,18 @@ fn call(world: &mut World<'_>, line: &str, fields: &Fields<'_>) -> Result<Call, 
         return Err(CommandProblem::new("an empty call", 0..line.len()).hint(hint));
     };
     let call = match verb.text.as_str() {
-        "produce" => return Ok(Call::Produce(record(world, verb, rest, fields)?)),
+        "produce" => {
+            let topic = topic(world, verb, rest, (fields, dialect))?;
+            return Ok(Call::Produce(record(topic, rest, dialect)?));
+        }
+        "poll" if dialect == Dialect::Java => {
+            let message = "a Java client is not polled: its own thread calls back";
+            let problem = CommandProblem::new(message, verb.range.clone());
+            return Err(problem.hint("leave it out, or use client = \"librdkafka\""));
+        }
+        "poll" => return Ok(Call::Poll(timeout(rest)?.unwrap_or(SimSpan::ZERO))),
         "flush" => Call::Flush,
-        "close" => return close(rest),
+        "close" => return Ok(Call::Close(timeout(rest)?)),
         "new_producer" => Call::NewProducer,
         "exit" => Call::Exit,
         later if LATER.contains(&later) => {
@@ -84,35 +104,44 @@ fn nothing_more(rest: &[Word]) -> Result<(), CommandProblem> {
     }
 }
 
-fn close(rest: &[Word]) -> Result<Call, CommandProblem> {
+/// The one time that some calls take.
+fn timeout(rest: &[Word]) -> Result<Option<SimSpan>, CommandProblem> {
     let Some((first, more)) = rest.split_first() else {
-        return Ok(Call::Close(None));
+        return Ok(None);
     };
     nothing_more(more)?;
     let timeout = first.text.strip_prefix("timeout=").unwrap_or(&first.text);
     units::duration(timeout)
-        .map(|timeout| Call::Close(Some(timeout)))
+        .map(Some)
         .map_err(|error| CommandProblem::new(error.to_string(), first.range.clone()))
 }
 
-fn record(
+fn topic(
     world: &mut World<'_>,
     verb: &Word,
     rest: &[Word],
-    fields: &Fields<'_>,
-) -> Result<ScriptRecord, CommandProblem> {
-    let Some((topic, options)) = rest.split_first() else {
+    (fields, dialect): (&Fields<'_>, Dialect),
+) -> Result<TopicIndex, CommandProblem> {
+    let Some(topic) = rest.first() else {
         let end: Range<usize> = verb.range.end..verb.range.end;
         return Err(CommandProblem::new("the topic is missing", end).hint(USAGE));
     };
+    Ok(world.topic(&topic.text, fields.place_of("do"), dialect))
+}
+
+fn record(
+    topic: TopicIndex,
+    rest: &[Word],
+    dialect: Dialect,
+) -> Result<ScriptRecord, CommandProblem> {
     let mut record = ScriptRecord {
-        topic: world.topic(&topic.text, fields.place_of("do")),
+        topic,
         key: None,
         value: None,
         partition: None,
         await_ack: AwaitAcks::None,
     };
-    for option in options {
+    for option in rest.iter().skip(1) {
         let problem = |message: String| {
             Err(CommandProblem::new(message, option.range.clone()).hint(format!("usage: {USAGE}")))
         };
@@ -123,7 +152,12 @@ fn record(
                 Ok(number) => record.partition = Some(number),
                 Err(_) => return problem(format!("`{number}` is not a partition's number")),
             },
-            Some(("await", "true")) => record.await_ack = AwaitAcks::Every(1),
+            Some(("await", "true")) => match dialect {
+                Dialect::Librdkafka(reports) if reports != DeliveryReports::All => {
+                    return problem(rdkafka::unheard(reports).to_owned());
+                }
+                _ => record.await_ack = AwaitAcks::Every(1),
+            },
             Some(("await", "false")) => record.await_ack = AwaitAcks::None,
             _ => return problem(format!("`{}` does not belong here", option.text)),
         }

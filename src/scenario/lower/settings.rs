@@ -47,10 +47,8 @@ impl Settings {
     }
 
     pub(super) fn put(&mut self, setting: Setting) {
-        match self.list.iter_mut().find(|old| old.key == setting.key) {
-            Some(old) => *old = setting,
-            None => self.list.push(setting),
-        }
+        self.list.retain(|old| old.key != setting.key);
+        self.list.push(setting);
     }
 
     /// As the tables of `kafka::config` take them.
@@ -73,8 +71,8 @@ impl Settings {
         findings: &mut Findings,
     ) {
         for refused in problems {
-            let (class, text) = (refused.class.simple_name(), &refused.text);
-            let problem = Problem::new(format!("{class}: {}", text.trim_end_matches('.')));
+            let (error, text) = (refused.error.name(), &refused.text);
+            let problem = Problem::new(format!("{error}: {}", text.trim_end_matches('.')));
             let setting = self.get(&refused.key);
             let place = setting.map_or(otherwise, |setting| setting.place);
             let label = if setting.is_some() {

@@ -3,7 +3,6 @@
 use std::fs;
 
 use super::*;
-use crate::sim::config::ClientConfig;
 
 /// A folder with files, and what loading the first of them gives.
 fn load_files(files: &[(&str, &str)]) -> Result<Scenario, String> {
@@ -39,7 +38,10 @@ fn a_child_changes_its_parent_by_name() {
     assert_eq!(scenario.question, "Which question?");
     assert_eq!(scenario.config.producers.len(), 2);
     assert_eq!(scenario.config.timeline.len(), 1);
-    let ClientConfig::Java(settings) = &scenario.config.producers[0].client;
+    let settings = scenario.config.producers[0]
+        .client
+        .java()
+        .expect("a Java client");
     assert_eq!((settings.batch_size, settings.linger_ms), (1, 7));
     assert_eq!(
         scenario.config.producers[0].loads.len(),
@@ -53,7 +55,10 @@ fn a_file_extends_an_embedded_scenario_by_its_name() {
     let child = "[scenario]\nextends = \"full-buffer\"\n[[producer]]\nname = \"trips\"\n\
         config.buffer.memory = 67108864\n";
     let scenario = load_files(&[("bigger.toml", child)]).unwrap();
-    let ClientConfig::Java(settings) = &scenario.config.producers[0].client;
+    let settings = scenario.config.producers[0]
+        .client
+        .java()
+        .expect("a Java client");
     assert_eq!(settings.buffer_memory, 64 << 20);
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::sim::config::{ClientConfig, ValueConfig};
+use crate::sim::config::ValueConfig;
 
 fn refused_path(folder: &Path, path: &Path) -> String {
     let problems = load(Source::Path(path.into()), &Overrides::default()).unwrap_err();
@@ -55,7 +55,10 @@ fn an_imported_client_file_wins_over_nothing_and_hides_its_secrets() {
     );
     fs::write(path("trips.properties"), properties.replace("-7", "7")).unwrap();
     let scenario = load(Source::Path(path("a.toml")), &Overrides::default()).unwrap();
-    let ClientConfig::Java(settings) = &scenario.config.producers[1].client;
+    let settings = scenario.config.producers[1]
+        .client
+        .java()
+        .expect("a Java client");
     assert_eq!(
         (settings.linger_ms, settings.batch_size, settings.retries),
         (7, 5, 7)

@@ -5,15 +5,14 @@ use crate::insight::expectation::{Bound, Check, Window};
 use crate::kafka::hash::murmur2;
 use crate::sim::command::{Command, LinkFault};
 use crate::sim::config::{
-    AtEnd, AwaitAcks, Call, ClientConfig, HistoryDetail, KeyChoice, OnRefused, Peer, Rate,
-    ValueConfig,
+    AtEnd, AwaitAcks, Call, HistoryDetail, KeyChoice, OnRefused, Peer, Rate, ValueConfig,
 };
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::time::SimTime;
 
 fn java(scenario: &Scenario, producer: usize) -> &crate::kafka::settings::JavaProducerSettings {
-    let ClientConfig::Java(settings) = &scenario.config.producers[producer].client;
-    settings
+    let client = &scenario.config.producers[producer].client;
+    client.java().expect("a Java client")
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod files;
 mod keys;
 mod loading;
 mod problems;
+mod rdkafka;
 mod rubbish;
 mod secrets;
 

@@ -180,10 +180,6 @@ fn what_is_not_yet_in_this_version_says_so() {
             small_and("\n[[consumer]]\ngroup = \"g\"\ntopic = \"events\"\nisolation = \"x\"\n"),
             replaced(
                 "name = \"trips\"",
-                "name = \"trips\"\nclient = \"librdkafka\"",
-            ),
-            replaced(
-                "name = \"trips\"",
                 "name = \"trips\"\nconfig.transactional.id = \"t\"",
             ),
             replaced("title = \"Small\"", "title = \"Small\"\nblind = true"),

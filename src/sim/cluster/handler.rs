@@ -247,6 +247,8 @@ impl Cluster {
             Some(ErrorCode::UnknownTopicOrPartition)
         } else if !partition.is_led_by(at) {
             Some(ErrorCode::NotLeaderOrFollower)
+        } else if !matches!(acks, -1..=1) {
+            Some(ErrorCode::InvalidRequiredAcks)
         } else if let Some(error) = partition.injected.pop() {
             Some(error)
         } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {

@@ -115,7 +115,7 @@ impl Consumer {
             "Undefined offset with no reset policy for partitions: [{}]",
             names.join(", ")
         );
-        let class = ExceptionClass::NoOffsetForPartition;
+        let class = ExceptionClass::NoOffsetForPartition.into();
         self.fail(ctx, std::sync::Arc::new(Exception { class, text }));
     }
 

@@ -29,6 +29,8 @@ pub struct SendCall {
     pub route: Route,
     /// `payload(key, value, headers)` of the record, in bytes.
     pub payload: u32,
+    /// The value alone, in bytes.
+    pub value: u32,
     /// When the call began.
     pub started: SimTime,
     /// When it was through with metadata; the rest of `max.block.ms` is for memory.
@@ -39,6 +41,17 @@ pub struct SendCall {
     pub chosen: Option<u32>,
     /// How often it was asked.
     pub asked: u8,
+    /// What a full queue means to the call (librdkafka only).
+    pub on_full: OnFull,
+}
+
+/// What a full queue means to a call of `rd_kafka_produce()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFull {
+    /// It fails with `_QUEUE_FULL`.
+    Refuse,
+    /// It waits for room (`RD_KAFKA_MSG_F_BLOCK`).
+    Wait,
 }
 
 /// How a record's partition is found.
@@ -48,8 +61,10 @@ pub enum Route {
     Partition(u32),
     /// `toPositive(murmur2(key))`, modulo the number of partitions.
     Hash(u32),
-    /// No key decides: the built-in sticky partitioner or the class of the client chooses.
+    /// No key decides: the client chooses, or its class, and may stick with the choice for a while.
     Sticky,
+    /// The client draws one for this record alone (librdkafka only).
+    Drawn,
     /// A partitioner of the application wants it there.
     Custom(Destination),
 }
@@ -57,12 +72,14 @@ pub enum Route {
 /// How a call goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The record is in this batch.
-    Appended(BatchId),
+    /// The record is taken: into this batch of a Java client, into this queue of librdkafka's.
+    Appended(u32),
     /// The thread waits for metadata of the topic, up to this moment.
     WaitsForMetadata(SimTime),
     /// The thread waits for so many bytes, up to this moment.
     WaitsForMemory(u32, SimTime),
+    /// The queue is full, and the call waits for room in it.
+    WaitsForRoom,
     /// The future is already failed, or the call threw.
     Failed(Arc<Exception>),
 }
@@ -83,7 +100,7 @@ impl Client {
         let count = queues.map_or(0, <[u32]>::len) as u32;
         let is_there = match call.route {
             Route::Partition(number) => number < count,
-            Route::Hash(_) | Route::Sticky | Route::Custom(_) => count > 0,
+            Route::Hash(_) | Route::Sticky | Route::Drawn | Route::Custom(_) => count > 0,
         };
         if !is_there {
             return self.wait_for_metadata(call);
@@ -286,7 +303,7 @@ impl Client {
         let number = match (call.chosen, call.route) {
             (Some(number), _) | (None, Route::Partition(number)) => number,
             (None, Route::Hash(hash)) => hash % (queues.len() as u32).max(1),
-            (None, Route::Sticky | Route::Custom(_)) => return None,
+            (None, Route::Sticky | Route::Drawn | Route::Custom(_)) => return None,
         };
         let place = *queues.get(number as usize)?;
         Some(self.accumulator.queues[place as usize].partition)

@@ -18,6 +18,7 @@ use crate::sim::producer::partitioner::Sticky;
 use crate::sim::producer::round_robin::RoundRobin;
 use crate::sim::producer::sticky_by_batch::StickyByBatch;
 use crate::sim::rng::{Purpose, Stream};
+use crate::sim::workload::HashedKey;
 
 /// What a class in `partitioner.class` remembers of one topic.
 #[derive(Clone, Debug)]
@@ -42,22 +43,24 @@ impl Client {
                 call.route = Route::Partition(number);
                 number
             }
-            Route::Sticky if self.settings.partitioner.class == PartitionerClass::BuiltIn => {
+            Route::Sticky | Route::Drawn
+                if self.settings.partitioner.class == PartitionerClass::BuiltIn =>
+            {
                 self.stick(ctx, call.topic)
             }
-            Route::Sticky | Route::Custom(_) => self.chosen(ctx, call, count),
+            Route::Sticky | Route::Drawn | Route::Custom(_) => self.chosen(ctx, call, count),
         };
         self.metadata.topic(call.topic).queues[number as usize]
     }
 
     /// How a record that names no partition finds one: its key with `toPositive(murmur2(key))`, or
     /// none.
-    pub(super) fn route(&self, key: Option<(&[u8], u32)>) -> Route {
+    pub(super) fn route_of(&self, key: Option<(&[u8], HashedKey)>) -> Route {
         match (&self.settings.partitioner.class, key) {
             (PartitionerClass::Custom(class), key) => {
                 Route::Custom(class.destination(key.map(|(bytes, _)| bytes)))
             }
-            (_, Some((_, hash))) if self.keys_decide() => Route::Hash(hash),
+            (_, Some((_, key))) if self.keys_decide() => Route::Hash(key.hash),
             _ => Route::Sticky,
         }
     }

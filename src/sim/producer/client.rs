@@ -143,7 +143,7 @@ impl Client {
             client_id: client_id.into(),
             accumulator: Accumulator::default(),
             pool: BufferPool::new(settings.buffer_memory, settings.batch_size),
-            connections: Connections::new(brokers),
+            connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
             idempotence: Idempotence::new(settings.idempotence),
             metrics: ClientMetrics::new(&settings, config.topics.len(), brokers),
@@ -271,7 +271,7 @@ pub(super) fn exception(
     text: impl Into<String>,
 ) -> Arc<Exception> {
     Arc::new(Exception {
-        class,
+        class: class.into(),
         text: text.into(),
     })
 }

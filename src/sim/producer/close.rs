@@ -1,21 +1,18 @@
 //! How a client ends: `close()`, `close(timeout)`, and a process that is simply gone.
 
+use std::sync::Arc;
+
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::sim::context::Context;
-use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::BlockedOn;
-use crate::sim::network::Way;
 use crate::sim::producer::application::{AppCounts, Application, Waiting};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::connections::Connections;
+use crate::sim::producer::dialect::Dialect;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::time::SimTime;
-use crate::sim::view::ConnectionState;
-
-/// Bytes of a TCP FIN.
-const FIN_BYTES: u32 = 40;
+use crate::sim::workload::{KeyHash, KeyTable};
 
 impl Client {
     /// `close()`: everything queued is sent at once; then the client ends.
@@ -62,29 +59,7 @@ impl Client {
 
     /// The process is gone: its kernel closes the sockets, and nobody waits for answers.
     pub fn hang_up(&mut self, ctx: &mut Context<'_>) {
-        for slot in 0..self.led_by.len() as u16 * 2 {
-            let broker = self.connections.broker_of(slot);
-            let connection = self.connections.get_mut(slot);
-            for sent in std::mem::take(&mut connection.in_flight) {
-                ctx.requests.release(sent.request);
-            }
-            if connection.state == ConnectionState::Disconnected {
-                continue;
-            }
-            connection.state = ConnectionState::Disconnected;
-            let channel = Channel {
-                producer: self.me,
-                slot,
-                generation: connection.generation,
-            };
-            let link = (
-                ctx.network.client(self.me, broker),
-                channel.lane(ctx.config.brokers.len()),
-            );
-            let transit = ctx.network.transmit(link, Way::Forth, ctx.now, FIN_BYTES);
-            let event = Event::Deliver(Message::Closed(channel));
-            ctx.queue.push(transit.arrives, self.rank, event);
-        }
+        self.connections.hang_up(ctx);
         self.closing = Closing::Done;
         self.sleep = Sleep::for_good();
         self.woken.clear();
@@ -105,11 +80,8 @@ impl Application {
     pub fn counts_at(&self, now: SimTime) -> AppCounts {
         let mut counts = self.counts;
         for thread in &self.threads {
-            if let Waiting::Blocked {
-                on: BlockedOn::Memory { .. },
-                since,
-                ..
-            } = thread.waiting
+            if let Waiting::Blocked { on, since, .. } = thread.waiting
+                && thread.is_short_of_room(on)
             {
                 counts.memory_wait += now.since(since);
             }
@@ -123,11 +95,8 @@ impl Application {
             if thread.waiting == Waiting::Done {
                 continue;
             }
-            if let Waiting::Blocked {
-                on: BlockedOn::Memory { .. },
-                since,
-                ..
-            } = thread.waiting
+            if let Waiting::Blocked { on, since, .. } = thread.waiting
+                && thread.is_short_of_room(on)
             {
                 self.counts.memory_wait += ctx.now.since(since);
             }
@@ -145,6 +114,26 @@ impl Application {
             if matches!(thread.waiting, Waiting::Blocked { .. } | Waiting::NewClient) {
                 thread.waiting = Waiting::Working;
                 thread.next_at = ctx.now;
+            }
+        }
+    }
+
+    /// Another client may hash keys in another way: that holds for records that wait, too.
+    pub fn hash_keys_by<C: Dialect>(&mut self, hash: KeyHash, client: &C) {
+        for load in &mut self.loads {
+            let table = &load.keys.table;
+            if table.hash != hash {
+                let (keys, values) = (&load.config.keys, &load.config.values);
+                let table = KeyTable::new(keys, hash, values.fixed(), table.partitions);
+                load.keys.table = Arc::new(table);
+            }
+        }
+        for thread in &mut self.threads {
+            let Some(load) = thread.load.map(|at| &self.loads[at]) else {
+                continue;
+            };
+            for record in thread.in_hand.iter_mut().chain(&mut thread.backlog) {
+                record.route = load.route(client, record.key);
             }
         }
     }

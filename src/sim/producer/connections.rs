@@ -8,7 +8,8 @@
 use std::collections::VecDeque;
 
 use crate::sim::fact::Node;
-use crate::sim::ids::BrokerIndex;
+use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::queue::Rank;
 use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
@@ -16,6 +17,8 @@ use crate::sim::view::ConnectionState;
 /// All connections of one client.
 #[derive(Clone, Debug)]
 pub struct Connections {
+    pub(super) me: ProducerIndex,
+    pub(super) rank: Rank,
     list: Vec<Connection>,
     brokers: usize,
 }
@@ -60,6 +63,8 @@ pub struct InFlight {
     pub api: ApiKey,
     /// When it was sent.
     pub sent: SimTime,
+    /// librdkafka: when its own time is over.
+    pub deadline: SimTime,
 }
 
 /// Whether, and from when on, a node may be sent to.
@@ -78,8 +83,8 @@ pub enum Usable {
 }
 
 impl Connections {
-    /// No connection yet, in a cluster of so many brokers.
-    pub fn new(brokers: usize) -> Self {
+    /// No connection yet, of this producer, in a cluster of so many brokers.
+    pub fn new((me, rank): (ProducerIndex, Rank), brokers: usize) -> Self {
         let none = Connection {
             state: ConnectionState::Disconnected,
             generation: 0,
@@ -94,6 +99,8 @@ impl Connections {
             latency_stats: (0, 0),
         };
         Self {
+            me,
+            rank,
             list: vec![none; brokers * 2],
             brokers,
         }
@@ -105,6 +112,11 @@ impl Connections {
             .iter()
             .enumerate()
             .map(|(slot, connection)| (slot as Slot, connection))
+    }
+
+    /// How many places there are.
+    pub fn count(&self) -> Slot {
+        self.list.len() as Slot
     }
 
     /// One of them.

@@ -153,7 +153,7 @@ impl Client {
 
     fn send_request(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex, batches: &[BatchId]) {
         let slot = self.connections.slot_of(broker);
-        let id = self.open_request(ctx, slot, ApiKey::Produce);
+        let id = self.connections.open_request(ctx, slot, ApiKey::Produce);
         let mutes = self.settings.max_in_flight == 1;
         let request = ctx.requests.get_mut(id);
         request.acks = self.settings.acks.code() as i8;

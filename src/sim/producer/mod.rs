@@ -1,4 +1,5 @@
-//! One producer: an application process and the Java client inside it.
+//! One producer: an application process and the client inside it, which is the Java client or
+//! librdkafka's.
 //!
 //! Four kinds of methods: getters (`&self`: views and metrics), `on_*` for what the world did,
 //! commands from outside (`pause`, `crash`, …), and [`Producer::run`], its own life up to a limit.
@@ -15,13 +16,16 @@ mod choice;
 mod client;
 mod close;
 mod connections;
+mod dialect;
 mod drain;
 mod expiry;
 mod idempotence;
+mod java;
 mod metadata;
 mod metrics;
 mod network;
 mod partitioner;
+mod rdkafka;
 mod responses;
 mod retry_backoff;
 mod round_robin;
@@ -29,28 +33,27 @@ mod sender;
 mod sleep;
 mod sticky_by_batch;
 mod view;
+mod wire;
 
 use std::collections::VecDeque;
 
-use crate::kafka::config::java;
-use crate::kafka::settings::{Acks, JavaProducerSettings};
 use crate::sim::command::ProducerFault;
 use crate::sim::config::{ClientConfig, Config};
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
-use crate::sim::fact::{Disconnect, Fact, Flow};
+use crate::sim::fact::{Disconnect, Fact};
 use crate::sim::ids::ProducerIndex;
 use crate::sim::network::Network;
-use crate::sim::producer::append::Route;
-use crate::sim::producer::application::{AppCounts, Application, InHand, Wish};
-use crate::sim::producer::batch::Stage;
-use crate::sim::producer::client::{Client, Closing, Counts, Woken};
+use crate::sim::producer::application::{AppCounts, Application, Wish};
+use crate::sim::producer::client::{Client, Counts};
+use crate::sim::producer::dialect::{Dialect, Library, with_client};
+use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
 use crate::sim::replay::{INBOX_RECORDS_MAX, ReplayPosition, Replayed};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
-use crate::sim::workload::LoadKeys;
+use crate::sim::workload::{KeyHash, LoadKeys};
 
 /// Actions of one producer at one moment: more means that its application is caught in a loop that
 /// takes no time.
@@ -62,9 +65,9 @@ pub struct Producer {
     me: ProducerIndex,
     rank: Rank,
     state: ProcessState,
-    settings: JavaProducerSettings,
+    settings: ClientConfig,
     given: Vec<(String, String)>,
-    client: Option<Client>,
+    client: Option<Library>,
     application: Option<Application>,
     keys: Vec<LoadKeys>,
     start: SimTime,
@@ -99,12 +102,11 @@ impl Producer {
     /// A producer whose process has not started.
     pub fn new(config: &Config, network: &Network, me: ProducerIndex, keys: Vec<LoadKeys>) -> Self {
         let producer = &config.producers[me.index()];
-        let ClientConfig::Java(settings) = &producer.client;
         Self {
             me,
             rank: Rank::producer(config, me),
             state: ProcessState::NotStarted,
-            settings: (**settings).clone(),
+            settings: producer.client.clone(),
             given: producer.given.clone(),
             client: None,
             application: None,
@@ -126,7 +128,7 @@ impl Producer {
         match (self.state, &self.client, &self.application) {
             (ProcessState::NotStarted, ..) => self.start,
             (ProcessState::Running, Some(client), Some(application)) => {
-                client.sleep.wakes_at().min(application.next_at())
+                with_client!(client, client => client.wakes_at()).min(application.next_at())
             }
             (ProcessState::Running, None, Some(application)) => application.next_at(),
             _ => SimTime::NEVER,
@@ -201,12 +203,12 @@ impl Producer {
         let Some(client) = &self.client else {
             return SimTime::NEVER;
         };
-        let answer = client
-            .connections
-            .oldest_question()
-            .map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
+        let (asked, is_unanswered) = with_client!(client, client => {
+            (client.connections().oldest_question(), client.is_unanswered())
+        });
+        let answer = asked.map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
         let next_trip = global + self.lookahead;
-        let unasked = if client.settings.acks == Acks::None {
+        let unasked = if is_unanswered {
             next_trip
         } else {
             SimTime::NEVER
@@ -234,13 +236,7 @@ impl Producer {
         let Some(client) = &mut self.client else {
             return;
         };
-        // At one moment the application comes first: a sender that sleeps takes time to wake up.
-        if application.next_at() <= ctx.now {
-            let limit = horizon.min(client.sleep.wakes_at());
-            application.run(ctx, client, limit);
-        } else {
-            client.run_sender(ctx);
-        }
+        with_client!(client, client => step(application, ctx, &mut **client, horizon));
         self.after(ctx);
     }
 
@@ -249,32 +245,9 @@ impl Producer {
         let (Some(client), Some(application)) = (&mut self.client, &mut self.application) else {
             return;
         };
-        while !client.woken.is_empty() {
-            for woken in std::mem::take(&mut client.woken) {
-                match woken {
-                    Woken::Memory(waiter) => application.on_memory(ctx, &waiter),
-                    Woken::Metadata => application.on_metadata(ctx, client),
-                    Woken::Completed => application.on_completed(ctx, client),
-                    Woken::Failed {
-                        queue,
-                        records,
-                        payload,
-                    } => {
-                        let queue = &client.accumulator.queues[queue as usize];
-                        let record = InHand {
-                            topic: queue.topic,
-                            route: Route::Partition(queue.number),
-                            payload,
-                            key: None,
-                            await_ack: false,
-                        };
-                        application.on_failed(ctx, &record, records);
-                    }
-                }
-            }
-        }
+        with_client!(client, client => client.hand_over(ctx, application));
         let wish = std::mem::replace(&mut application.wish, Wish::None);
-        let is_closed = client.closing == Closing::Done;
+        let is_closed = with_client!(client, client => client.is_closed());
         match wish {
             Wish::Exit => self.end_process(ctx, ProcessState::Exited),
             Wish::NewClient => self.replace_client(ctx),
@@ -295,14 +268,33 @@ impl Producer {
     }
 
     fn start_client(&mut self, ctx: &mut Context<'_>) {
-        let mut client = Client::new(ctx.config, self.me, self.settings.clone(), self.incarnation);
-        self.incarnation += 1;
-        if let Some(earlier) = self.client.take() {
-            client.follow(&earlier);
-            self.earlier.client.add(earlier.counts);
+        let earlier = self.client.take();
+        if let Some(earlier) = &earlier {
+            let counts = with_client!(earlier, client => client.counts());
+            self.earlier.client.add(counts);
         }
-        client.sleep = Sleep::none(ctx.now);
-        let client_id = client.client_id.clone();
+        let (client, client_id) = match &self.settings {
+            ClientConfig::Java(settings) => {
+                let settings = (**settings).clone();
+                let mut client = Client::new(ctx.config, self.me, settings, self.incarnation);
+                if let Some(earlier) = earlier.as_ref().and_then(Library::java) {
+                    client.follow(earlier);
+                }
+                client.sleep = Sleep::none(ctx.now);
+                let client_id = client.client_id.clone();
+                (Library::Java(Box::new(client)), client_id)
+            }
+            ClientConfig::Rdkafka(settings) => {
+                let incarnation = (self.incarnation, ctx.now);
+                let mut client = Rdkafka::new(ctx.config, self.me, settings, incarnation);
+                if let Some(earlier) = earlier.as_ref().and_then(Library::rdkafka) {
+                    client.follow(earlier);
+                }
+                let client_id = client.client_id.clone();
+                (Library::Rdkafka(Box::new(client)), client_id)
+            }
+        };
+        self.incarnation += 1;
         ctx.fact(
             self.rank,
             Fact::ClientStarted {
@@ -318,8 +310,10 @@ impl Producer {
     fn replace_client(&mut self, ctx: &mut Context<'_>) {
         self.abandon(ctx);
         self.start_client(ctx);
-        if let Some(application) = &mut self.application {
+        let hash = KeyHash::of(&self.settings);
+        if let (Some(application), Some(client)) = (&mut self.application, &self.client) {
             application.forget_calls(ctx);
+            with_client!(client, client => application.hash_keys_by(hash, &**client));
         }
     }
 
@@ -336,24 +330,15 @@ impl Producer {
             }
             _ => return,
         };
-        let current = self
-            .client
-            .as_mut()
-            .filter(|client| client.is_current(channel));
-        let Some(client) = current else {
+        let is_current =
+            |client: &Library| with_client!(client, client => client.is_current(channel));
+        let Some(client) = self.client.as_mut().filter(|client| is_current(client)) else {
             if let Message::Response(id) = message {
                 ctx.requests.release(id);
             }
             return;
         };
-        match message {
-            Message::Response(id) => client.on_response(ctx, id),
-            Message::Accepted(_) => client.on_accepted(ctx, channel.slot),
-            Message::Refused(_) => client.disconnect(ctx, channel.slot, Disconnect::Refused),
-            Message::Reset(_) => client.disconnect(ctx, channel.slot, Disconnect::Reset),
-            _ => {}
-        }
-        client.run_sender(ctx);
+        with_client!(client, client => receive(&mut **client, ctx, channel.slot, message));
         self.after(ctx);
         let next = self.next_at();
         if next < self.run_at {
@@ -394,7 +379,7 @@ impl Producer {
             self.on_message(ctx, message);
         }
         if let Some(client) = &mut self.client {
-            client.run_sender(ctx);
+            with_client!(client, client => client.run_threads(ctx));
         }
         self.after(ctx);
     }
@@ -442,19 +427,20 @@ impl Producer {
         let mut given = self.given.clone();
         given.retain(|(known, _)| known != key);
         given.push((key.to_string(), value.to_string()));
-        let Ok((settings, _)) = java::validate(self.settings.version, &given) else {
-            return Err("the client refuses this configuration");
-        };
-        (self.settings, self.given) = (settings, given);
+        self.settings = self
+            .settings
+            .with(&given)
+            .ok_or("the client refuses this configuration")?;
+        self.given = given;
         if self.state == ProcessState::Running
             && let Some(client) = &mut self.client
         {
             self.next_client = NextClient::AfterClose;
-            client.close(ctx);
+            with_client!(client, client => client.close(ctx));
             if let Some(application) = &mut self.application {
                 application.wait_for_new_client(ctx);
             }
-            client.run_sender(ctx);
+            with_client!(client, client => client.run_threads(ctx));
             self.after(ctx);
         }
         self.schedule(ctx);
@@ -487,32 +473,38 @@ impl Producer {
         let Some(client) = &mut self.client else {
             return 0;
         };
-        client.accumulator.settle_all();
-        let mut lost = 0;
-        let held = client
-            .accumulator
-            .batches
-            .iter()
-            .filter(|b| b.stage != Stage::ExpiredInFlight);
-        for batch in held {
-            lost += u64::from(batch.records);
-            let partition = client.accumulator.queues[batch.queue as usize].partition;
-            let (producer, first_ordinal) = (self.me, batch.first_ordinal);
-            let records = batch.records;
-            ctx.flow(
-                self.rank,
-                Flow::Abandoned {
-                    producer,
-                    partition,
-                    first_ordinal,
-                    records,
-                },
-            );
-        }
-        client.hang_up(ctx);
+        let lost = with_client!(client, client => client.abandon(ctx));
         self.earlier.abandoned += lost;
         lost
     }
+}
+
+/// What is due first: an action of the application, or of the client's own threads.
+fn step<C: Dialect>(
+    application: &mut Application,
+    ctx: &mut Context<'_>,
+    client: &mut C,
+    horizon: SimTime,
+) {
+    // At one moment the application comes first: a thread that sleeps takes time to wake up.
+    if application.next_at() <= ctx.now {
+        let limit = horizon.min(client.wakes_at());
+        application.run(ctx, client, limit);
+    } else {
+        client.run_threads(ctx);
+    }
+}
+
+/// A message on a present connection.
+fn receive<C: Dialect>(client: &mut C, ctx: &mut Context<'_>, slot: u16, message: Message) {
+    match message {
+        Message::Response(id) => client.on_response(ctx, id),
+        Message::Accepted(_) => client.on_accepted(ctx, slot),
+        Message::Refused(_) => client.disconnect(ctx, slot, Disconnect::Refused),
+        Message::Reset(_) => client.disconnect(ctx, slot, Disconnect::Reset),
+        _ => {}
+    }
+    client.run_threads(ctx);
 }
 
 impl Counts {

@@ -6,18 +6,15 @@ use crate::kafka::wire::{
     api_versions_request_bytes, init_producer_id_request_bytes, metadata_request_bytes,
 };
 use crate::sim::context::Context;
-use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::{Disconnect, Fact, Node};
-use crate::sim::network::{Lane, Way};
+use crate::sim::event::Message;
+use crate::sim::fact::{Disconnect, Fact};
 use crate::sim::producer::client::{Client, Closing, Woken};
 use crate::sim::producer::connections::{InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::producer::wire::SEGMENT_BYTES;
 use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
-
-/// Bytes of a TCP segment without payload.
-const SEGMENT_BYTES: u32 = 40;
 
 /// What `leastLoadedNode` found.
 enum LeastLoaded {
@@ -44,31 +41,9 @@ impl Client {
         connection.setup_deadline_ms = timeout.map_or(u64::MAX, |timeout| {
             now_ms.saturating_add(timeout.backoff_ms(failures, draw) + 1)
         });
-        let generation = connection.generation;
-        let channel = Channel {
-            producer: self.me,
-            slot,
-            generation,
-        };
         self.metrics.connection_opened(now_ms);
-        self.emit(ctx, slot, Message::Connect(channel), SEGMENT_BYTES);
-    }
-
-    /// Opens a request on a connection; its parts are still to come.
-    pub(super) fn open_request(
-        &mut self,
-        ctx: &mut Context<'_>,
-        slot: Slot,
-        api: ApiKey,
-    ) -> RequestId {
-        let generation = self.connections.get(slot).generation;
-        let channel = Channel {
-            producer: self.me,
-            slot,
-            generation,
-        };
-        ctx.requests
-            .open(channel, self.connections.broker_of(slot), api, ctx.now)
+        let connect = Message::Connect(self.connections.channel(slot));
+        self.connections.emit(ctx, slot, connect, SEGMENT_BYTES);
     }
 
     /// Puts a request on the wire.
@@ -83,7 +58,9 @@ impl Client {
         let request = ctx.requests.get_mut(id);
         request.bytes = bytes;
         let api = request.api;
-        let written = self.emit(ctx, slot, Message::Request(id), bytes);
+        let written = self
+            .connections
+            .emit(ctx, slot, Message::Request(id), bytes);
         self.metrics.request_sent(slot as usize, bytes, now_ms);
         let connection = self.connections.get_mut(slot);
         connection.writable_at = written;
@@ -92,26 +69,8 @@ impl Client {
             request: id,
             api,
             sent: ctx.now,
+            deadline: SimTime::NEVER,
         });
-    }
-
-    fn emit(&mut self, ctx: &mut Context<'_>, slot: Slot, message: Message, bytes: u32) -> SimTime {
-        let link = ctx
-            .network
-            .client(self.me, self.connections.broker_of(slot));
-        let lane = match self.connections.node_of(slot) {
-            Node::Bootstrap(_) => Lane::Bootstrap,
-            Node::Broker(_) => Lane::Regular,
-        };
-        if matches!(message, Message::Connect(_)) {
-            ctx.network.connect((link, lane), Way::Forth);
-        }
-        let transit = ctx
-            .network
-            .transmit((link, lane), Way::Forth, ctx.now, bytes);
-        ctx.queue
-            .push(transit.arrives, self.rank, Event::Deliver(message));
-        transit.written
     }
 
     /// TCP stands: ApiVersions follows.
@@ -120,7 +79,9 @@ impl Client {
             return;
         }
         self.connections.get_mut(slot).state = ConnectionState::CheckingApiVersions;
-        let id = self.open_request(ctx, slot, ApiKey::ApiVersions);
+        let id = self
+            .connections
+            .open_request(ctx, slot, ApiKey::ApiVersions);
         let bytes = api_versions_request_bytes(self.client_id.len() as u32);
         self.transmit(ctx, slot, id, bytes);
     }
@@ -154,17 +115,12 @@ impl Client {
         if was_connecting && why == Disconnect::SetupTimeout {
             connection.setup_failures = connection.setup_failures.saturating_add(1);
         }
-        let generation = connection.generation;
         let in_flight = std::mem::take(&mut connection.in_flight);
         self.metrics.connection_closed(now_ms);
         let is_own_doing = !matches!(why, Disconnect::Reset | Disconnect::Refused);
         if is_own_doing {
-            let channel = Channel {
-                producer: self.me,
-                slot,
-                generation,
-            };
-            self.emit(ctx, slot, Message::Closed(channel), SEGMENT_BYTES);
+            let closed = Message::Closed(self.connections.channel(slot));
+            self.connections.emit(ctx, slot, closed, SEGMENT_BYTES);
         }
         ctx.fact(
             self.rank,
@@ -284,7 +240,7 @@ impl Client {
             .iter()
             .map(|t| ctx.config.topics[t.index()].name.len() as u32)
             .collect();
-        let id = self.open_request(ctx, slot, ApiKey::Metadata);
+        let id = self.connections.open_request(ctx, slot, ApiKey::Metadata);
         ctx.requests.get_mut(id).topics.extend(topics);
         let bytes = metadata_request_bytes(self.client_id.len() as u32, &name_bytes);
         self.transmit(ctx, slot, id, bytes);
@@ -299,7 +255,9 @@ impl Client {
             return;
         };
         if self.approach(ctx, slot) {
-            let id = self.open_request(ctx, slot, ApiKey::InitProducerId);
+            let id = self
+                .connections
+                .open_request(ctx, slot, ApiKey::InitProducerId);
             let client_id_bytes = self.client_id.len() as u32;
             let bytes = init_producer_id_request_bytes(client_id_bytes, None);
             self.transmit(ctx, slot, id, bytes);

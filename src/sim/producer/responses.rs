@@ -4,7 +4,6 @@
 
 use crate::kafka::error::ErrorCode;
 use crate::sim::context::Context;
-use crate::sim::event::Channel;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
@@ -14,20 +13,12 @@ use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::metadata::{News, Standing};
 use crate::sim::request::{ApiKey, Part, RequestId};
-use crate::sim::view::ConnectionState;
 
 /// A response to a produce request of one partition, with its frame: what byte counters take any
 /// response for.
 const RESPONSE_BYTES: u32 = 66;
 
 impl Client {
-    /// Whether something belongs to the present connection of its slot.
-    pub fn is_current(&self, channel: Channel) -> bool {
-        let connection = self.connections.get(channel.slot);
-        connection.generation == channel.generation
-            && connection.state != ConnectionState::Disconnected
-    }
-
     /// A response arrived on a present connection. Both holders of the request let go.
     pub fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let now_ms = ctx.now.as_millis();

@@ -1,56 +1,74 @@
 //! What a producer looks like from outside. Nothing here changes anything.
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
-use crate::sim::config::Pacing;
+use crate::kafka::rdkafka_partitioner::Choice;
+use crate::sim::config::{ClientConfig, Pacing};
 use crate::sim::fact::Node;
-use crate::sim::ids::{PartitionIndex, TopicIndex};
+use crate::sim::ids::TopicIndex;
 use crate::sim::network::Network;
 use crate::sim::producer::Producer;
 use crate::sim::producer::application::{Application, Thread, Waiting};
 use crate::sim::producer::batch::Stage;
 use crate::sim::producer::client::Client;
 use crate::sim::producer::connections::Connections;
+use crate::sim::producer::dialect::{Dialect, Library, with_client};
 use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
 use crate::sim::view::{
     BufferView, ConnectionState, ConnectionView, ProcessState, ProducerTotals, ProducerView,
-    ThreadState, ThreadView,
+    RdkafkaFigure, ThreadState, ThreadView,
 };
 
 impl Producer {
     /// Everything at once.
     pub fn view(&self, network: &Network, now: SimTime) -> ProducerView {
         let client = self.live_client();
+        let (java, rdkafka) = (
+            client.and_then(Library::java),
+            client.and_then(Library::rdkafka),
+        );
         let application = self.application.as_ref();
         ProducerView {
             index: self.me,
             state: self.state,
-            buffer: client.map(|client| client.buffer(now)).unwrap_or_default(),
+            buffer: java.map(|client| client.buffer(now)).unwrap_or_default(),
+            queue: rdkafka.map(|client| client.queue_view(now)),
             threads: application
                 .map(|app| app.threads_at(now))
                 .unwrap_or_default(),
             connections: client
-                .map(|client| client.connection_views(network))
+                .map(|client| with_client!(client, client => client.connection_views(network)))
                 .unwrap_or_default(),
-            producer_id: client.and_then(Client::producer_id),
-            topics_known: client.map_or(0, |client| client.metadata.topics_known()),
+            producer_id: client
+                .and_then(|client| with_client!(client, client => client.producer_id())),
+            topics_known: match client {
+                Some(Library::Java(client)) => client.metadata.topics_known(),
+                Some(Library::Rdkafka(client)) => client.topics_known(),
+                None => 0,
+            },
             rate_asked: application.map_or(0.0, |app| app.rate_asked(now)),
             totals: self.totals(now),
         }
     }
 
     /// The client, while its process exists.
-    fn live_client(&self) -> Option<&Client> {
+    fn live_client(&self) -> Option<&Library> {
         self.client
             .as_ref()
             .filter(|_| self.state != ProcessState::Exited)
+    }
+
+    /// The Java client, even after its process ended.
+    fn java_client(&self) -> Option<&Client> {
+        self.client.as_ref()?.java()
     }
 
     /// Counts since the start of the run.
     pub fn totals(&self, now: SimTime) -> ProducerTotals {
         let mut client = self.earlier.client;
         if let Some(present) = &self.client {
-            client.add(present.counts);
+            client.add(with_client!(present, present => present.counts()));
         }
         let mut application = self.earlier.application;
         if let Some(present) = &self.application {
@@ -70,17 +88,25 @@ impl Producer {
     /// Where every record of this key goes among so many partitions; none where that depends on
     /// more than the key.
     pub fn partition_of_key(&self, key: &[u8], partitions: u32) -> Option<u32> {
-        self.settings.partitioner.partition_of(key, partitions)
+        match &self.settings {
+            ClientConfig::Java(settings) => settings.partitioner.partition_of(key, partitions),
+            ClientConfig::Rdkafka(settings) => {
+                match settings.partitioner.choice(Some(key), partitions) {
+                    Choice::Partition(number) => Some(number),
+                    Choice::Free => None,
+                }
+            }
+        }
     }
 
     /// A metric as the client would report it now.
     pub fn metric(&self, metric: ProducerMetric, now: SimTime) -> Option<f64> {
-        self.live_client()?.metric(metric, now)
+        self.live_client()?.java()?.metric(metric, now)
     }
 
     /// `bufferpool-wait-ratio` as it would read if all waits ended now.
     pub fn true_wait_ratio(&self, now: SimTime) -> Option<f64> {
-        let client = self.client.as_ref()?;
+        let client = self.java_client()?;
         let unfinished: u64 = client
             .pool
             .waiters()
@@ -96,15 +122,14 @@ impl Producer {
         metric: ProducerTopicMetric,
         now: SimTime,
     ) -> Option<f64> {
-        self.client
-            .as_ref()?
+        self.java_client()?
             .metrics
             .read_topic(topic.index(), metric, now.as_millis())
     }
 
     /// A metric of one connection.
     pub fn node_metric(&self, node: Node, metric: ProducerNodeMetric, now: SimTime) -> Option<f64> {
-        let client = self.client.as_ref()?;
+        let client = self.java_client()?;
         let slot = match node {
             Node::Bootstrap(broker) => Connections::bootstrap_slot(broker),
             Node::Broker(broker) => client.connections.slot_of(broker),
@@ -114,41 +139,39 @@ impl Producer {
             .read_node(slot as usize, metric, now.as_millis())
     }
 
+    /// A figure of librdkafka's statistics, as its client would report it.
+    pub fn rdkafka_figure(
+        &self,
+        requests: &Requests,
+        figure: RdkafkaFigure,
+        now: SimTime,
+    ) -> Option<f64> {
+        let client = self.live_client()?.rdkafka()?;
+        match figure {
+            RdkafkaFigure::Client(metric) => Some(client.figure(metric, now)),
+            RdkafkaFigure::Broker(broker, metric) => {
+                client.broker_figure(requests, (broker, metric), now)
+            }
+            RdkafkaFigure::Topic(topic, metric) => client.topic_figure(topic, metric, now),
+            RdkafkaFigure::Partition(partition, metric) => {
+                client.partition_figure(partition, metric)
+            }
+        }
+    }
+
     /// Batches and bytes for each partition, in flight included, added to `sums`.
     pub fn add_queued(&self, sums: &mut [(u32, u64)]) {
-        let Some(client) = &self.client else { return };
+        let client = match &self.client {
+            Some(Library::Java(client)) => client,
+            Some(Library::Rdkafka(client)) => return client.add_queued(sums),
+            None => return,
+        };
         for (id, batch) in client.accumulator.batches.in_use() {
             let partition = client.accumulator.queues[batch.queue as usize].partition;
             let (batches, bytes) = &mut sums[partition.index()];
             *batches += 1;
             *bytes += u64::from(client.accumulator.size_of(id).1);
         }
-    }
-
-    /// Batches and bytes for one partition, in flight included.
-    pub fn queued(&self, partition: PartitionIndex) -> (u32, u64) {
-        let Some(client) = &self.client else {
-            return (0, 0);
-        };
-        let batches = &client.accumulator.batches;
-        let Some(queue) = client
-            .accumulator
-            .queues
-            .iter()
-            .find(|q| q.partition == partition)
-        else {
-            return (0, 0);
-        };
-        let on_wire = queue
-            .unfinished
-            .iter()
-            .filter(|&&id| batches.get(id).stage == Stage::InFlight);
-        on_wire
-            .chain(&queue.deque)
-            .fold((0, 0), |(count, bytes), &id| {
-                let (_, written) = client.accumulator.size_of(id);
-                (count + 1, bytes + u64::from(written))
-            })
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::kafka::hash::{murmur2, to_positive};
+use crate::kafka::rdkafka_partitioner::{RdkafkaPartitioner, fnv1a};
 use crate::kafka::size::{RecordSize, payload_bytes};
-use crate::sim::config::{KeyChoice, KeyConfig};
+use crate::sim::config::{ClientConfig, KeyChoice, KeyConfig};
 use crate::sim::rng::Stream;
 
 /// The keys of a load, shared by all producers and threads that draw from the same ones: what a
@@ -16,7 +17,62 @@ pub struct KeyTable {
     cycles: Cycling,
     /// Partitions that `Target::partition` was found for.
     pub partitions: u32,
+    /// How keys are hashed.
+    pub hash: KeyHash,
     payload_max: u32,
+}
+
+/// What a client makes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyHash {
+    /// `toPositive(murmur2(key))`: the Java client, librdkafka's `murmur2` and `murmur2_random`.
+    Murmur2,
+    /// CRC32: librdkafka's `consistent` and `consistent_random`.
+    Crc32,
+    /// FNV-1a made positive: librdkafka's `fnv1a` and `fnv1a_random`.
+    Fnv1a,
+}
+
+impl KeyHash {
+    /// What this client uses.
+    pub const fn of(client: &ClientConfig) -> Self {
+        match client {
+            ClientConfig::Java(_) => Self::Murmur2,
+            ClientConfig::Rdkafka(settings) => Self::of_partitioner(settings.partitioner),
+        }
+    }
+
+    /// What librdkafka's partitioner uses; where it looks at no key, any would do.
+    pub const fn of_partitioner(partitioner: RdkafkaPartitioner) -> Self {
+        use RdkafkaPartitioner as P;
+        match partitioner {
+            P::Random | P::Consistent | P::ConsistentRandom => Self::Crc32,
+            P::Murmur2 | P::Murmur2Random => Self::Murmur2,
+            P::Fnv1a | P::Fnv1aRandom => Self::Fnv1a,
+        }
+    }
+
+    /// The hash of a key; the partition is its remainder.
+    pub fn hash(self, key: &[u8]) -> HashedKey {
+        let hash = match self {
+            Self::Murmur2 => to_positive(murmur2(key)),
+            Self::Crc32 => crc32fast::hash(key),
+            Self::Fnv1a => fnv1a(key),
+        };
+        HashedKey {
+            hash,
+            length: key.len() as u32,
+        }
+    }
+}
+
+/// A key as its client hashes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HashedKey {
+    /// The hash.
+    pub hash: u32,
+    /// Length in bytes.
+    pub length: u32,
 }
 
 /// One cell of Vose's alias table: with a coin below the threshold the key of this place, else the
@@ -30,12 +86,12 @@ struct Cell {
 /// Where a key's records go, and how large they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// `toPositive(murmur2(key))`, modulo the partitions of the table.
+    /// The key's hash, modulo the partitions of the table.
     pub partition: u32,
     /// Key and value of the load's one size; of use for loads of one size only.
     pub size: RecordSize,
-    hash: u32,
-    length: u32,
+    /// The key itself.
+    pub key: HashedKey,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +112,7 @@ pub struct KeySource {
 impl KeyTable {
     /// The table of a load whose values have `value_bytes` (none for null), for a topic with so
     /// many partitions.
-    pub fn new(keys: &KeyConfig, value_bytes: Option<u32>, partitions: u32) -> Self {
+    pub fn new(keys: &KeyConfig, hash: KeyHash, value_bytes: Option<u32>, partitions: u32) -> Self {
         let alias = match &keys.choice {
             KeyChoice::Weighted(weights) => alias_table(weights),
             KeyChoice::Uniform | KeyChoice::Cycle => Vec::new(),
@@ -67,13 +123,12 @@ impl KeyTable {
             Cell { threshold, other }
         };
         let target = |key: &Vec<u8>| {
-            let (hash, length) = (to_positive(murmur2(key)), key.len() as u32);
-            let payload = payload_bytes(Some(length), value_bytes, &[]);
+            let key = hash.hash(key);
+            let payload = payload_bytes(Some(key.length), value_bytes, &[]);
             Target {
-                partition: hash % partitions.max(1),
+                partition: key.hash % partitions.max(1),
                 size: RecordSize::new(payload),
-                hash,
-                length,
+                key,
             }
         };
         let is_cycle = keys.choice == KeyChoice::Cycle;
@@ -89,6 +144,7 @@ impl KeyTable {
                 Cycling::Drawn
             },
             partitions,
+            hash,
         }
     }
 
@@ -102,14 +158,9 @@ impl KeyTable {
         self.cells.is_empty()
     }
 
-    /// `toPositive(murmur2(key))`.
-    pub fn hash(&self, key: u32) -> Option<u32> {
-        self.targets.get(key as usize).map(|target| target.hash)
-    }
-
-    /// Length of a key in bytes.
-    pub fn length(&self, key: u32) -> Option<u32> {
-        self.targets.get(key as usize).map(|target| target.length)
+    /// A key.
+    pub fn hashed(&self, key: u32) -> Option<HashedKey> {
+        self.targets.get(key as usize).map(|target| target.key)
     }
 
     /// The largest payload of all keys.
@@ -204,7 +255,11 @@ mod tests {
             explicit_partition: None,
         };
         let draws = Stream::new(1, Purpose::Key, 0, 0);
-        KeySource::new(Arc::new(KeyTable::new(&config, None, 1)), draws, (0, 1))
+        KeySource::new(
+            Arc::new(KeyTable::new(&config, KeyHash::Murmur2, None, 1)),
+            draws,
+            (0, 1),
+        )
     }
 
     #[test]

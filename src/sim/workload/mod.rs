@@ -4,7 +4,7 @@ mod keys;
 mod pace;
 mod tally;
 
-pub use keys::{KeySource, KeyTable};
+pub use keys::{HashedKey, KeyHash, KeySource, KeyTable, Target};
 pub use pace::{Pace, Step};
 pub use tally::{KeyTallies, KeyTally};
 
@@ -46,30 +46,40 @@ pub fn keys_of_loads(config: &Config) -> (Vec<Vec<LoadKeys>>, KeyTallies, KeyTab
 pub struct KeyTables(Vec<(Kind, Arc<KeyTable>)>);
 
 impl KeyTables {
-    /// The table of a load for a topic with so many partitions.
-    pub fn table(&mut self, load: &LoadConfig, partitions: u32) -> Arc<KeyTable> {
+    /// The table of a load, hashed in this way, for a topic with so many partitions.
+    pub fn table(&mut self, load: &LoadConfig, hash: KeyHash, partitions: u32) -> Arc<KeyTable> {
         let kind = Kind {
             keys: Arc::clone(&load.keys),
+            hash,
             value_bytes: load.values.fixed(),
             partitions,
         };
         if let Some((_, table)) = self.0.iter().find(|(other, _)| other.is_like(&kind)) {
             return Arc::clone(table);
         }
-        let table = Arc::new(KeyTable::new(&kind.keys, kind.value_bytes, kind.partitions));
+        let table = Arc::new(KeyTable::new(
+            &kind.keys,
+            kind.hash,
+            kind.value_bytes,
+            kind.partitions,
+        ));
         self.0.push((kind, Arc::clone(&table)));
         table
     }
 
     fn of_producers(&mut self, config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
-        let mut table = |load: &LoadConfig| {
+        let mut table = |load: &LoadConfig, hash: KeyHash| {
             let existing = config.topics[load.topic.index()].existing.as_ref();
             let partitions = existing.map_or(1, |topic| topic.replicas.len() as u32);
-            self.table(load, partitions)
+            self.table(load, hash, partitions)
         };
         let producers = config.producers.iter();
         producers
-            .map(|p| p.loads.iter().map(&mut table).collect())
+            .map(|producer| {
+                let hash = KeyHash::of(&producer.client);
+                let loads = producer.loads.iter();
+                loads.map(|load| table(load, hash)).collect()
+            })
             .collect()
     }
 }
@@ -78,6 +88,7 @@ impl KeyTables {
 #[derive(Clone, Debug)]
 struct Kind {
     keys: Arc<KeyConfig>,
+    hash: KeyHash,
     value_bytes: Option<u32>,
     partitions: u32,
 }
@@ -85,6 +96,7 @@ struct Kind {
 impl Kind {
     fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.keys, &other.keys)
+            && self.hash == other.hash
             && (self.value_bytes, self.partitions) == (other.value_bytes, other.partitions)
     }
 }

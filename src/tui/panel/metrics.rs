@@ -4,7 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use crate::kafka::metric_name::{MetricUnit, ProducerMetric};
+use crate::insight::metric::{Metric, ProducerFigure};
+use crate::insight::sampler::client_metrics;
+use crate::insight::{names, path};
+use crate::kafka::metric_name::MetricUnit;
+use crate::sim::Simulation;
+use crate::sim::view::RdkafkaFigure;
 use crate::tui::number;
 use crate::tui::scene::Scene;
 use crate::tui::text;
@@ -17,7 +22,7 @@ const COLUMN_CELLS: u16 = 58;
 #[derive(Debug)]
 pub struct Metrics<'a> {
     theme: &'a Theme,
-    figures: Vec<(&'static str, String)>,
+    figures: Vec<(String, String)>,
 }
 
 impl<'a> Metrics<'a> {
@@ -25,11 +30,15 @@ impl<'a> Metrics<'a> {
     pub fn read(scene: &'a Scene<'a>) -> Self {
         let simulation = scene.session.simulation();
         let figures = scene.producer().map_or(Vec::new(), |producer| {
-            ProducerMetric::ALL
-                .iter()
-                .map(|&metric| {
-                    let value = simulation.producer_metric(producer, metric);
-                    (metric.name(), figure(value, metric.unit()))
+            let config = simulation.config();
+            let prefix = format!("producer.{}.", names::producer(config, producer));
+            client_metrics(config, producer)
+                .into_iter()
+                .filter_map(|metric| {
+                    let (value, unit) = now(simulation, metric)?;
+                    let path = path::show(metric, config);
+                    let name = path.strip_prefix(prefix.as_str()).unwrap_or(&path);
+                    Some((name.to_owned(), figure(value, unit)))
                 })
                 .collect()
         });
@@ -76,10 +85,29 @@ impl<'a> Metrics<'a> {
             } else {
                 styles.text.plain
             };
-            text::put(buffer, room, (0, 0), name, styles.text.dim);
+            text::put(buffer, room, (0, 0), name.as_str(), styles.text.dim);
             let value = Span::styled(value.as_str(), style);
             text::put_right(buffer, room, 0, &value.content, style);
         }
+    }
+}
+
+/// A client's metric now, and its unit.
+fn now(simulation: &Simulation, metric: Metric) -> Option<(Option<f64>, MetricUnit)> {
+    match metric {
+        Metric::Producer(producer, ProducerFigure::Client(metric)) => {
+            Some((simulation.producer_metric(producer, metric), metric.unit()))
+        }
+        Metric::Rdkafka(producer, figure) => {
+            let unit = match figure {
+                RdkafkaFigure::Client(metric) => metric.unit(),
+                RdkafkaFigure::Broker(_, metric) => metric.unit(),
+                RdkafkaFigure::Topic(_, metric) => metric.unit(),
+                RdkafkaFigure::Partition(_, metric) => metric.unit(),
+            };
+            Some((simulation.rdkafka_figure(producer, figure), unit))
+        }
+        _ => None,
     }
 }
 

@@ -13,6 +13,8 @@ pub mod ledger;
 pub mod markers;
 pub mod metrics;
 pub mod partitions;
+pub mod queue;
+pub mod room;
 pub mod wait;
 pub mod warnings;
 
@@ -41,8 +43,14 @@ pub trait Panel: Debug {
 /// A pane as it is now, for this inside.
 pub fn read<'a>(scene: &'a Scene<'a>, pane: Pane, area: Rect) -> Box<dyn Panel + 'a> {
     match pane {
-        Pane::Fill => Box::new(fill::Fill::read(scene, area)),
-        Pane::Wait => Box::new(wait::Wait::read(scene, area)),
+        Pane::Fill => match scene.queue() {
+            Some(queue) => Box::new(queue::Queue::read(scene, queue, area)),
+            None => Box::new(fill::Fill::read(scene, area)),
+        },
+        Pane::Wait => match scene.queue() {
+            Some(queue) => Box::new(room::Room::read(scene, queue, area)),
+            None => Box::new(wait::Wait::read(scene, area)),
+        },
         Pane::Partitions => Box::new(partitions::Partitions::read(scene, area)),
         Pane::Markers if scene.shows_consumers(pane) => Box::new(consumers::Consumers::read(scene)),
         Pane::Markers => Box::new(markers::Markers::read(scene)),

@@ -6,6 +6,8 @@
 
 mod threads;
 
+pub(super) use threads::lines as thread_lines;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;

@@ -15,7 +15,9 @@ use super::super::version::KafkaVersion;
 use super::definition::ConfigKey;
 use super::java::SECURITY;
 use super::values::Values;
-use super::{ConfigProblem, Note, NoteKind, nearest, nearest_name, not_modelled};
+use super::{
+    ConfigError, ConfigProblem, Note, NoteKind, RaisedIn, nearest, nearest_name, not_modelled,
+};
 
 const AUTO_COMMIT: &str = "enable.auto.commit";
 const GROUP_PROTOCOL: &str = "group.protocol";
@@ -206,8 +208,7 @@ fn assignors(
             continue;
         }
         let text = format!("{class} ClassNotFoundException exception occurred");
-        let mut problem = ConfigProblem::new(STRATEGY, text);
-        problem.class = ExceptionClass::Kafka;
+        let mut problem = raised(ExceptionClass::Kafka, STRATEGY, text);
         problem.hint = nearest_assignor(class);
         problems.push(problem);
     }
@@ -216,9 +217,7 @@ fn assignors(
             "Must configure at least one partition assigner class name to {STRATEGY} \
              configuration property"
         );
-        let mut problem = ConfigProblem::new(STRATEGY, text);
-        problem.class = ExceptionClass::IllegalState;
-        problems.push(problem);
+        problems.push(raised(ExceptionClass::IllegalState, STRATEGY, text));
     }
     settings.assignors = chosen;
 }
@@ -282,9 +281,18 @@ fn heartbeat_below_session(
             SESSION
         };
         let text = "Heartbeat must be set lower than the session timeout".to_owned();
-        let mut problem = ConfigProblem::new(key, text);
-        problem.class = ExceptionClass::IllegalArgument;
-        problems.push(problem);
+        problems.push(raised(ExceptionClass::IllegalArgument, key, text));
+    }
+}
+
+/// What the client refuses with this exception, raised while it reads its configuration.
+fn raised(class: ExceptionClass, key: &str, text: String) -> ConfigProblem {
+    ConfigProblem {
+        error: ConfigError::Exception {
+            class,
+            raised_in: RaisedIn::Configuration,
+        },
+        ..ConfigProblem::new(key, text)
     }
 }
 
@@ -336,7 +344,8 @@ mod tests {
         let problems = check(&[(SESSION, "3000")]).expect_err("refused");
         let text = "Heartbeat must be set lower than the session timeout";
         assert_eq!(problems[0].text, text);
-        assert_eq!(problems[0].class, ExceptionClass::IllegalArgument);
+        let expected = raised(ExceptionClass::IllegalArgument, HEARTBEAT, text.to_owned());
+        assert_eq!(problems[0].error, expected.error);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::super::super::custom_partitioner::CustomPartitioner;
 use super::super::super::version::KafkaVersion;
 use super::super::definition::{ConfigKey, Valid, ValueKind};
 use super::super::values::Values;
-use super::super::{ConfigProblem, RaisedIn};
+use super::super::{ConfigError, ConfigProblem, RaisedIn};
 
 /// Where examples live.
 const HOT_KEY_SPREAD: &str = "com.example.HotKeySpread";
@@ -100,7 +100,9 @@ pub(super) fn configure(
         }
     }
     for problem in &mut problems {
-        problem.raised_in = RaisedIn::Constructor;
+        if let ConfigError::Exception { raised_in, .. } = &mut problem.error {
+            *raised_in = RaisedIn::Constructor;
+        }
     }
     if !problems.is_empty() {
         return Err(problems);

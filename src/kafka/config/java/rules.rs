@@ -17,7 +17,7 @@ use super::super::super::version::KafkaVersion;
 use super::super::class_names::{self, Role};
 use super::super::grammar;
 use super::super::values::Values;
-use super::super::{ConfigProblem, Note, NoteKind, RaisedIn};
+use super::super::{ConfigError, ConfigProblem, Note, NoteKind, RaisedIn};
 use super::{PARTITIONER_CLASS, bootstrap, custom_partitioner};
 
 const ACKS: &str = "acks";
@@ -49,10 +49,11 @@ impl Outcome {
     }
 
     fn refuse_in_constructor(&mut self, key: &str, class: ExceptionClass, text: impl Into<String>) {
-        let mut problem = ConfigProblem::new(key, text.into());
-        problem.class = class;
-        problem.raised_in = RaisedIn::Constructor;
-        self.problems.push(problem);
+        let raised_in = RaisedIn::Constructor;
+        self.problems.push(ConfigProblem {
+            error: ConfigError::Exception { class, raised_in },
+            ..ConfigProblem::new(key, text.into())
+        });
     }
 
     fn note(&mut self, key: &str, text: String) {

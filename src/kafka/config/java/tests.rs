@@ -1,8 +1,8 @@
 //! Stories about configurations: what the client makes of them, and in which words it refuses.
 
 use super::super::super::custom_partitioner::CustomPartitioner;
-use super::super::super::exception::ExceptionClass;
 use super::super::super::settings::{Acks, CompressionType, PartitionerClass};
+use super::super::{ConfigError, RaisedIn};
 use super::*;
 
 type Answer = Result<(JavaProducerSettings, Vec<Note>), Vec<ConfigProblem>>;
@@ -251,10 +251,11 @@ fn a_delivery_timeout_that_is_too_short_is_refused_by_the_constructor() {
         problems[0].text,
         "delivery.timeout.ms should be equal to or larger than linger.ms + request.timeout.ms"
     );
-    assert_eq!(
-        problems[0].thrown(),
-        (ExceptionClass::Kafka, "Failed to construct kafka producer")
-    );
+    let raised_in = |problem: &ConfigProblem| match problem.error {
+        ConfigError::Exception { raised_in, .. } => Some(raised_in),
+        ConfigError::Rdkafka(_) => None,
+    };
+    assert_eq!(raised_in(&problems[0]), Some(RaisedIn::Constructor));
 }
 
 #[test]

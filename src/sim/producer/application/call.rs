@@ -2,28 +2,29 @@
 
 use std::sync::Arc;
 
-use crate::kafka::exception::ExceptionClass;
-use crate::kafka::hash::{murmur2, to_positive};
 use crate::kafka::size::payload_bytes;
-use crate::sim::config::{AtEnd, AwaitAcks, Call, OnFailed, OnRefused, Pacing, ScriptRecord};
+use crate::sim::config::{AtEnd, AwaitAcks, Call, OnRefused, Pacing, ScriptRecord};
 use crate::sim::context::Context;
 use crate::sim::fact::{BlockedOn, Exception, Fact, Flow, Limit};
 use crate::sim::producer::append::{Route, SendCall, Sent};
 use crate::sim::producer::application::thread::{InHand, Said, Thread, Waiting};
 use crate::sim::producer::application::{Application, Wish};
-use crate::sim::producer::batch::BatchId;
-use crate::sim::producer::buffer_pool::Waiter;
-use crate::sim::producer::client::{Client, Closing};
+use crate::sim::producer::dialect::Dialect;
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Waits shorter than this are not worth a fact.
 const WORTH_SAYING: SimSpan = SimSpan::from_seconds(1);
 /// Records that one thread keeps for later at most; more are dropped, and said so.
-const BACKLOG_MAX: usize = 1_000_000;
+pub(super) const BACKLOG_MAX: usize = 1_000_000;
 
 impl Application {
     /// The thread at `place` does what is due.
-    pub(super) fn act(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    pub(in crate::sim::producer) fn act<C: Dialect>(
+        &mut self,
+        ctx: &mut Context<'_>,
+        client: &mut C,
+        place: usize,
+    ) {
         let thread = &mut self.threads[place];
         match thread.waiting {
             Waiting::Done | Waiting::NewClient => thread.next_at = SimTime::NEVER,
@@ -42,7 +43,7 @@ impl Application {
     }
 
     /// A load's thread takes the next record: from its backlog, or a new one.
-    fn next_record(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    fn next_record<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
         let thread = &mut self.threads[place];
         let Some(load) = thread.load.map(|at| &mut self.loads[at]) else {
             return;
@@ -72,7 +73,8 @@ impl Application {
     }
 
     /// Calls `send()` with the record in hand, or goes on with the call.
-    fn send(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    fn send<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
+        let on_full = self.on_full(place);
         let thread = &mut self.threads[place];
         let Some(record) = thread.in_hand else { return };
         let call = thread.call.get_or_insert(SendCall {
@@ -80,14 +82,16 @@ impl Application {
             topic: record.topic,
             route: record.route,
             payload: record.payload,
+            value: record.value,
             started: ctx.now,
             has_metadata: None,
             memory: None,
             chosen: None,
             asked: 0,
+            on_full,
         });
         match client.send(ctx, call) {
-            Sent::Appended(batch) => self.sent(ctx, client, place, batch),
+            Sent::Appended(taken) => self.sent(ctx, client, place, taken),
             Sent::WaitsForMetadata(deadline) => {
                 let on = BlockedOn::Metadata {
                     topic: record.topic,
@@ -101,14 +105,21 @@ impl Application {
                 self.memory_wait_ended = ctx.now;
                 self.block(ctx, place, BlockedOn::Memory { bytes }, deadline);
             }
+            Sent::WaitsForRoom => self.block(ctx, place, BlockedOn::Room, SimTime::NEVER),
             Sent::Failed(exception) => self.refused(ctx, client, place, &exception),
         }
     }
 
     /// The record is in a batch: on to the next, unless this one is waited for.
-    fn sent(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize, batch: BatchId) {
+    fn sent<C: Dialect>(
+        &mut self,
+        ctx: &mut Context<'_>,
+        client: &mut C,
+        place: usize,
+        taken: u32,
+    ) {
         if let Some(record) = self.threads[place].in_hand {
-            self.note_record(ctx, client, place, (&record, batch));
+            self.note_record(ctx, client, place, (&record, taken));
         }
         let thread = &mut self.threads[place];
         let record = thread.in_hand.take();
@@ -125,12 +136,13 @@ impl Application {
             }
             if let AwaitAcks::Every(every) = load.config.await_acks {
                 thread.since_await += 1;
-                thread.note_awaited(client, batch);
+                thread.note_awaited(client, taken);
                 waits_for_acks = thread.since_await >= every;
             }
         } else {
-            thread.note_awaited(client, batch);
+            thread.note_awaited(client, taken);
         }
+        self.count_call(ctx, client, place);
         if waits_for_acks {
             self.await_acks(ctx, client, place);
         } else {
@@ -138,12 +150,10 @@ impl Application {
         }
     }
 
-    fn await_acks(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    fn await_acks<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
         let thread = &mut self.threads[place];
         thread.since_await = 0;
-        thread
-            .awaited
-            .retain(|&(id, serial)| client.is_incomplete(id, serial));
+        thread.awaited.retain(|&receipt| client.is_open(receipt));
         if thread.awaited.is_empty() {
             self.call_returned(ctx, place, None);
         } else {
@@ -152,10 +162,10 @@ impl Application {
     }
 
     /// `send()` refused: counted, and then as the application is made.
-    fn refused(
+    fn refused<C: Dialect>(
         &mut self,
         ctx: &mut Context<'_>,
-        client: &mut Client,
+        client: &mut C,
         place: usize,
         exception: &Arc<Exception>,
     ) {
@@ -183,13 +193,17 @@ impl Application {
             return;
         };
         // What can never succeed is dropped, whatever the application does otherwise.
-        let is_hopeless = !exception.class.is_a(ExceptionClass::Retriable);
-        let policy = if is_hopeless {
-            OnRefused::Drop
-        } else {
+        let policy = if C::may_come_right(exception) {
             load.config.on_refused
+        } else {
+            OnRefused::Drop
         };
-        self.apply(ctx, place, policy);
+        self.count_call(ctx, client, place);
+        if C::WAITS_BEFORE_A_RETRY && policy == OnRefused::Retry {
+            self.wait_and_retry(ctx, place);
+        } else {
+            self.apply(ctx, place, policy);
+        }
     }
 
     fn apply(&mut self, ctx: &mut Context<'_>, place: usize, policy: OnRefused) {
@@ -203,7 +217,8 @@ impl Application {
                 }
                 self.call_returned(ctx, place, None);
             }
-            OnRefused::Retry => self.pace_on(ctx, place),
+            // A Java client's application never gets the second.
+            OnRefused::Retry | OnRefused::Block => self.pace_on(ctx, place),
             OnRefused::Pause(span) => {
                 thread.waiting = Waiting::Pausing;
                 thread.next_at = ctx.now + span;
@@ -243,7 +258,7 @@ impl Application {
     }
 
     /// The call is over; the thread's next action follows.
-    fn call_returned(
+    pub(super) fn call_returned(
         &mut self,
         ctx: &mut Context<'_>,
         place: usize,
@@ -299,7 +314,7 @@ impl Application {
     }
 
     /// A load's thread has sent its last record.
-    fn end_of_load(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    fn end_of_load<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
         let thread = &mut self.threads[place];
         thread.waiting = Waiting::Done;
         thread.next_at = SimTime::NEVER;
@@ -319,7 +334,7 @@ impl Application {
     }
 
     /// The script's thread makes its next call.
-    fn next_call(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    fn next_call<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
         let script = &ctx.config.producers[self.me.index()].script;
         let thread = &mut self.threads[place];
         let Some(step) = script.get(thread.next_call) else {
@@ -332,6 +347,7 @@ impl Application {
                 thread.in_hand = Some(in_hand(record, client));
                 self.send(ctx, client, place);
             }
+            Call::Poll(timeout) => self.poll(ctx, client, (place, *timeout)),
             Call::Flush => self.flush(ctx, client, place),
             Call::Close(timeout) => self.close(ctx, client, place, *timeout),
             Call::NewProducer => {
@@ -345,19 +361,16 @@ impl Application {
         }
     }
 
-    fn flush(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
-        let newest = client.accumulator.batches.newest();
-        if client.accumulator.batches.are_complete_up_to(newest) {
+    fn flush<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
+        let Some(upto) = client.begin_flush(ctx.now) else {
             self.after_flush(ctx, place);
             return;
-        }
-        client.flushes += 1;
-        client.sleep.wake_by(ctx.now);
-        self.threads[place].awaited = vec![(BatchId::MAX, newest)];
+        };
+        self.threads[place].awaited = vec![(u32::MAX, upto)];
         self.block(ctx, place, BlockedOn::Flush, SimTime::NEVER);
     }
 
-    fn after_flush(&mut self, ctx: &mut Context<'_>, place: usize) {
+    pub(super) fn after_flush(&mut self, ctx: &mut Context<'_>, place: usize) {
         if self.threads[place].load.is_some() {
             self.threads[place].waiting = Waiting::Done;
             self.threads[place].next_at = SimTime::NEVER;
@@ -366,10 +379,10 @@ impl Application {
         }
     }
 
-    fn close(
+    fn close<C: Dialect>(
         &mut self,
         ctx: &mut Context<'_>,
-        client: &mut Client,
+        client: &mut C,
         place: usize,
         timeout: Option<SimSpan>,
     ) {
@@ -378,7 +391,13 @@ impl Application {
         self.block(ctx, place, BlockedOn::Close, deadline);
     }
 
-    fn block(&mut self, ctx: &mut Context<'_>, place: usize, on: BlockedOn, deadline: SimTime) {
+    pub(super) fn block(
+        &mut self,
+        ctx: &mut Context<'_>,
+        place: usize,
+        on: BlockedOn,
+        deadline: SimTime,
+    ) {
         let thread = &mut self.threads[place];
         let (since, said) = match thread.waiting {
             Waiting::Blocked {
@@ -404,7 +423,7 @@ impl Application {
     }
 
     /// A blocked thread's clock rings: it gives up, or says that it still waits.
-    fn go_on_waiting(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize) {
+    fn go_on_waiting<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, place: usize) {
         let thread = &mut self.threads[place];
         let Waiting::Blocked {
             on,
@@ -436,20 +455,21 @@ impl Application {
             return;
         }
         self.unblock(ctx, place);
+        if on == BlockedOn::Reports {
+            self.end_poll(ctx, place);
+            return;
+        }
         let Some(call) = self.threads[place].call else {
             client.close_forcefully(ctx);
             self.call_returned(ctx, place, None);
             return;
         };
-        let exception = match on {
-            BlockedOn::Metadata { .. } => client.metadata_timed_out(ctx, &call),
-            _ => client.memory_timed_out(ctx, &call),
-        };
+        let exception = client.time_out(ctx, on, &call);
         self.refused(ctx, client, place, &exception);
     }
 
     /// A wait is over.
-    fn unblock(&mut self, ctx: &mut Context<'_>, place: usize) {
+    pub(super) fn unblock(&mut self, ctx: &mut Context<'_>, place: usize) {
         let thread = &mut self.threads[place];
         let Waiting::Blocked {
             on, since, said, ..
@@ -460,7 +480,7 @@ impl Application {
         thread.waiting = Waiting::Working;
         thread.next_at = ctx.now;
         let waited = ctx.now.since(since);
-        if matches!(on, BlockedOn::Memory { .. }) {
+        if thread.is_short_of_room(on) {
             self.counts.memory_wait += waited;
             self.memory_wait_ended = ctx.now;
         }
@@ -477,137 +497,29 @@ impl Application {
             );
         }
     }
-
-    /// A thread was given the memory that it waited for.
-    pub fn on_memory(&mut self, ctx: &mut Context<'_>, waiter: &Waiter) {
-        let place = waiter.thread as usize;
-        self.unblock(ctx, place);
-        if let Some(call) = &mut self.threads[place].call {
-            call.memory = Some(waiter.size);
-        }
-    }
-
-    /// Metadata changed: whoever waits for it looks again.
-    pub fn on_metadata(&mut self, ctx: &mut Context<'_>, client: &mut Client) {
-        for place in 0..self.threads.len() {
-            let thread = &self.threads[place];
-            let Waiting::Blocked {
-                on: BlockedOn::Metadata { topic },
-                deadline,
-                ..
-            } = thread.waiting
-            else {
-                continue;
-            };
-            let wants = thread.in_hand.map(|record| record.route);
-            let count = client.metadata.partitions(topic).map_or(0, <[u32]>::len) as u32;
-            let is_there = match wants {
-                Some(Route::Partition(number)) => number < count,
-                _ => count > 0,
-            };
-            if is_there {
-                self.unblock(ctx, place);
-            } else if ctx.now < deadline {
-                client.metadata.request_topic(topic);
-                client.sleep.wake_by(ctx.now);
-            }
-        }
-    }
-
-    /// A batch was completed: whoever waits for it may go on.
-    pub fn on_completed(&mut self, ctx: &mut Context<'_>, client: &mut Client) {
-        for place in 0..self.threads.len() {
-            let Waiting::Blocked { on, since, .. } = self.threads[place].waiting else {
-                continue;
-            };
-            let awaited = &mut self.threads[place].awaited;
-            match on {
-                BlockedOn::Acks => {
-                    awaited.retain(|&(id, serial)| client.is_incomplete(id, serial));
-                    if awaited.is_empty() {
-                        self.unblock(ctx, place);
-                        self.call_returned(ctx, place, None);
-                    }
-                }
-                BlockedOn::Flush => {
-                    let newest = awaited.first().map_or(0, |&(_, serial)| serial);
-                    if client.accumulator.batches.are_complete_up_to(newest) {
-                        client.flushes -= 1;
-                        let took = ctx.now.since(since).as_nanos();
-                        client.metrics.flushed(took);
-                        self.unblock(ctx, place);
-                        self.after_flush(ctx, place);
-                    }
-                }
-                BlockedOn::Close if client.closing == Closing::Done => {
-                    self.unblock(ctx, place);
-                    self.after_flush(ctx, place);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Records failed in their batch: the first thread of their load may send them again.
-    pub fn on_failed(&mut self, ctx: &mut Context<'_>, record: &InHand, records: u32) {
-        let of_topic = |thread: &Thread| {
-            thread
-                .load
-                .is_some_and(|at| self.loads[at].config.topic == record.topic)
-        };
-        let Some(place) = self.threads.iter().position(of_topic) else {
-            return;
-        };
-        let Some(load) = self.threads[place].load.map(|at| &self.loads[at]) else {
-            return;
-        };
-        let policy = load.config.on_failed;
-        if policy == OnFailed::Count {
-            return;
-        }
-        let thread = &mut self.threads[place];
-        let room = BACKLOG_MAX.saturating_sub(thread.backlog.len());
-        if room < records as usize {
-            ctx.fact(
-                self.rank,
-                Fact::LimitReached {
-                    limit: Limit::SpillQueue,
-                },
-            );
-        }
-        thread
-            .backlog
-            .extend(std::iter::repeat_n(*record, room.min(records as usize)));
-        if policy == OnFailed::Resend {
-            thread.backlog_open = true;
-        }
-        if thread.waiting == Waiting::Done {
-            thread.waiting = Waiting::Working;
-            thread.next_at = ctx.now;
-        }
-    }
 }
 
 impl Thread {
-    fn note_awaited(&mut self, client: &Client, batch: BatchId) {
-        let serial = client.accumulator.batches.get(batch).serial;
-        if self.awaited.last() != Some(&(batch, serial)) {
-            self.awaited.push((batch, serial));
+    fn note_awaited<C: Dialect>(&mut self, client: &mut C, taken: u32) {
+        let receipt = client.receipt(taken);
+        if self.awaited.last() != Some(&receipt) {
+            self.awaited.push(receipt);
         }
     }
 }
 
-fn in_hand(record: &ScriptRecord, client: &Client) -> InHand {
+fn in_hand<C: Dialect>(record: &ScriptRecord, client: &C) -> InHand {
     let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bytes.len() as u32);
     let key = record.key.as_deref();
     let route = match record.partition {
         Some(number) => Route::Partition(number),
-        None => client.route(key.map(|key| (key, to_positive(murmur2(key))))),
+        None => client.route(key.map(|key| (key, client.hash(key)))),
     };
     InHand {
         topic: record.topic,
         route,
         payload: payload_bytes(length(&record.key), length(&record.value), &[]),
+        value: length(&record.value).unwrap_or(0),
         key: None,
         await_ack: record.await_ack != AwaitAcks::None,
     }

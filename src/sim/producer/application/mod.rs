@@ -5,8 +5,10 @@
 //! thread.
 
 mod call;
+mod news;
 mod note;
 mod plain;
+mod polling;
 mod replay;
 mod thread;
 
@@ -16,17 +18,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kafka::size::payload_bytes;
-use crate::sim::config::{Arrival, Config, HistoryDetail, LoadConfig, ProducerConfig};
+use crate::sim::config::{Arrival, Config, HistoryDetail, LoadConfig, Polling, ProducerConfig};
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::producer::append::Route;
-use crate::sim::producer::client::Client;
+use crate::sim::producer::dialect::Dialect;
 use crate::sim::queue::Rank;
 use crate::sim::replay::Replayed;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeySource, LoadKeys, Pace, Step, value_bytes};
+use crate::sim::workload::{HashedKey, KeySource, LoadKeys, Pace, Step, value_bytes};
 
 /// How often a throttle looks at its metric.
 const THROTTLE_PERIOD: SimSpan = SimSpan::from_seconds(1);
@@ -40,11 +42,53 @@ pub struct Application {
     pub(super) threads: Vec<Thread>,
     /// When throttles look next; never without one.
     throttle_at: SimTime,
+    /// The thread that does nothing but poll, if there is one.
+    pub(super) poller: Poller,
     pub(super) counts: AppCounts,
     /// What the application wants done with its process or client.
     pub(super) wish: Wish,
     /// When a thread last waited for memory.
     pub(super) memory_wait_ended: SimTime,
+}
+
+/// A thread that calls `rd_kafka_poll()` every so often.
+#[derive(Clone, Copy, Debug)]
+pub struct Poller {
+    /// Since when.
+    start: SimTime,
+    /// How often; zero is never.
+    interval: SimSpan,
+    /// When it finds reports next; never while there are none.
+    at: SimTime,
+}
+
+impl Poller {
+    fn new(producer: &ProducerConfig, start: SimTime) -> Self {
+        let interval = |load: &LoadConfig| match load.polling {
+            Polling::Interval(interval) => Some(interval.max(SimSpan::from_micros(1))),
+            Polling::Calls(_) | Polling::Never => None,
+        };
+        Self {
+            start,
+            interval: producer
+                .loads
+                .iter()
+                .filter_map(interval)
+                .min()
+                .unwrap_or(SimSpan::ZERO),
+            at: SimTime::NEVER,
+        }
+    }
+
+    /// There are reports: the next call finds them.
+    pub(super) fn expect_reports(&mut self, now: SimTime) {
+        let interval = self.interval.as_nanos();
+        if interval == 0 || self.at != SimTime::NEVER {
+            return;
+        }
+        let calls = now.since(self.start).as_nanos().div_ceil(interval);
+        self.at = self.start + self.interval.times(calls);
+    }
 }
 
 /// Counts of an application since the start of the run.
@@ -70,18 +114,18 @@ pub enum Wish {
 /// One generated load, shared by its threads.
 #[derive(Clone, Debug)]
 pub struct Load {
-    pub(super) config: LoadConfig,
-    pub(super) pace: Pace,
+    pub(in crate::sim::producer) config: LoadConfig,
+    pub(in crate::sim::producer) pace: Pace,
     /// The present interval, while it is known.
     step: Option<Step>,
-    pub(super) keys: LoadKeys,
+    pub(in crate::sim::producer) keys: LoadKeys,
     /// How much is remembered of its records.
-    detail: HistoryDetail,
+    pub(in crate::sim::producer) detail: HistoryDetail,
     /// Records that were read from the topic that this load copies, and the one in hand.
     inbox: VecDeque<Replayed>,
     replayed: Option<Replayed>,
     /// Records begun.
-    pub(super) begun: u64,
+    pub(in crate::sim::producer) begun: u64,
     pub(super) threads_done: u32,
 }
 
@@ -126,6 +170,7 @@ impl Application {
             } else {
                 SimTime::NEVER
             },
+            poller: Poller::new(producer, start),
             counts: AppCounts::default(),
             wish: Wish::None,
             memory_wait_ended: SimTime::ZERO,
@@ -173,13 +218,21 @@ impl Application {
     /// When something happens here by itself.
     pub fn next_at(&self) -> SimTime {
         let threads = self.threads.iter().map(|thread| thread.next_at).min();
-        threads.unwrap_or(SimTime::NEVER).min(self.throttle_at)
+        threads
+            .unwrap_or(SimTime::NEVER)
+            .min(self.throttle_at)
+            .min(self.poller.at)
     }
 
     /// Does what is due at `ctx.now`, and as much more as nobody else can notice before `limit`.
-    pub fn run(&mut self, ctx: &mut Context<'_>, client: &mut Client, limit: SimTime) {
+    pub fn run<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &mut C, limit: SimTime) {
         if self.throttle_at <= ctx.now {
             self.look_at_throttles(ctx, client);
+            return;
+        }
+        if self.poller.at <= ctx.now {
+            self.poller.at = SimTime::NEVER;
+            client.poll(ctx);
             return;
         }
         let due = |thread: &Thread| thread.next_at <= ctx.now;
@@ -194,18 +247,19 @@ impl Application {
         let first_other = others.map(|(_, thread)| thread.next_at).min();
         let limit = limit
             .min(first_other.unwrap_or(SimTime::NEVER))
-            .min(self.throttle_at);
+            .min(self.throttle_at)
+            .min(self.poller.at);
         let is_plain = self.threads[place].is_plain();
         match self.threads[place].load {
-            Some(load) if is_plain && self.loads[load].is_plain() => {
-                self.run_plain(ctx, client, place, limit);
+            Some(load) if is_plain && C::takes_in_a_loop(&self.loads[load]) => {
+                C::run_loop(self, ctx, client, place, limit);
             }
             _ => self.act(ctx, client, place),
         }
     }
 
     /// Looks at throttled metrics: the rate follows at once, not compounding.
-    fn look_at_throttles(&mut self, ctx: &mut Context<'_>, client: &Client) {
+    fn look_at_throttles<C: Dialect>(&mut self, ctx: &mut Context<'_>, client: &C) {
         self.throttle_at = ctx.now + THROTTLE_PERIOD;
         for (place, load) in self.loads.iter_mut().enumerate() {
             let Some(throttle) = load.config.throttle else {
@@ -279,48 +333,47 @@ impl Load {
     }
 
     /// A record of this load.
-    pub(super) fn in_hand(&self, key: u32, payload: u32) -> InHand {
+    pub(in crate::sim::producer) fn in_hand<C: Dialect>(
+        &self,
+        client: &C,
+        key: Option<u32>,
+        value: Option<u32>,
+    ) -> InHand {
+        let hashed = key.and_then(|key| self.keys.table.hashed(key));
         InHand {
             topic: self.config.topic,
-            route: self.route(key),
-            payload,
-            key: Some(key),
+            route: self.route(client, key),
+            payload: payload_bytes(hashed.map(|key| key.length), value, &[]),
+            value: value.unwrap_or(0),
+            key,
             await_ack: false,
         }
     }
 
-    fn route(&self, key: u32) -> Route {
+    /// How a record with this key, by its place in the table, finds its partition.
+    pub(in crate::sim::producer) fn route<C: Dialect>(
+        &self,
+        client: &C,
+        key: Option<u32>,
+    ) -> Route {
         match self.config.keys.explicit_partition {
             Some(number) => Route::Partition(number),
-            None => match self.keys.table.hash(key) {
-                Some(hash) => Route::Hash(hash),
-                None => Route::Sticky,
-            },
+            None => client.route(key.and_then(|key| self.key(key))),
         }
     }
 
     /// A key's bytes and hash.
-    fn key(&self, key: u32) -> Option<(&[u8], u32)> {
+    fn key(&self, key: u32) -> Option<(&[u8], HashedKey)> {
         let bytes = self.config.keys.keys.get(key as usize)?;
-        Some((bytes, self.keys.table.hash(key)?))
+        Some((bytes, self.keys.table.hashed(key)?))
     }
 
     /// Draws the next record.
-    fn draw(&self, thread: &mut Thread, client: &Client) -> InHand {
-        let key = if self.keys.table.is_empty() {
-            None
-        } else {
-            Some(thread.keys.draw())
-        };
-        let key_bytes = key.and_then(|key| self.keys.table.length(key));
+    fn draw<C: Dialect>(&self, thread: &mut Thread, client: &C) -> InHand {
+        let is_keyed = !self.keys.table.is_empty();
+        let key = is_keyed.then(|| thread.keys.draw());
         let value = value_bytes(&self.config.values, &mut thread.value_draws);
-        let payload = payload_bytes(key_bytes, value, &[]);
-        let mut record = self.in_hand(key.unwrap_or(u32::MAX), payload);
-        record.key = key;
-        if self.config.keys.explicit_partition.is_none() {
-            record.route = client.route(key.and_then(|key| self.key(key)));
-        }
-        record
+        self.in_hand(client, key, value)
     }
 }
 

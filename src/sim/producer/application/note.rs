@@ -4,8 +4,7 @@ use crate::sim::config::{Call, ValueConfig};
 use crate::sim::context::Context;
 use crate::sim::fact::{Fact, Limit};
 use crate::sim::producer::application::{Application, InHand};
-use crate::sim::producer::batch::BatchId;
-use crate::sim::producer::client::Client;
+use crate::sim::producer::dialect::Dialect;
 use crate::sim::records::{NotedValue, Room};
 
 impl Application {
@@ -13,27 +12,21 @@ impl Application {
     ///
     /// Simplification: a record that its callback brought back, to be sent again, has lost its
     /// key; it is not noted.
-    pub(super) fn note_record(
+    pub(super) fn note_record<C: Dialect>(
         &self,
         ctx: &mut Context<'_>,
-        client: &Client,
+        client: &mut C,
         place: usize,
-        (record, batch): (&InHand, BatchId),
+        (record, taken): (&InHand, u32),
     ) {
         if !ctx.records.notes(record.topic) {
             return;
         }
-        let (records, _) = client.accumulator.size_of(batch);
-        let state = client.accumulator.batches.get(batch);
-        let partition = client.accumulator.queues[state.queue as usize].partition;
-        let ordinal = state.first_ordinal + u64::from(records.saturating_sub(1));
         let thread = &self.threads[place];
         let replayed = thread.load.and_then(|at| self.loads[at].replayed.as_ref());
         let (key, has_value) = if let Some(replayed) = replayed {
             let key = replayed.key.as_deref();
-            let room = ctx
-                .records
-                .note(self.me, (partition, ordinal), key, replayed.value);
+            let room = client.note(ctx, taken, key, replayed.value);
             self.say_full(ctx, room);
             return;
         } else if let Some(load) = thread.load.map(|at| &self.loads[at]) {
@@ -56,7 +49,7 @@ impl Application {
             NotedValue::Tombstone
         };
         let key = key.map(Vec::as_slice);
-        let room = ctx.records.note(self.me, (partition, ordinal), key, value);
+        let room = client.note(ctx, taken, key, value);
         self.say_full(ctx, room);
     }
 

@@ -15,7 +15,7 @@ use crate::sim::workload::Step;
 
 impl Application {
     /// Records of one thread into open batches, up to `limit` or the first one that needs more.
-    pub(super) fn run_plain(
+    pub(in crate::sim::producer) fn run_plain(
         &mut self,
         ctx: &mut Context<'_>,
         client: &mut Client,
@@ -26,10 +26,7 @@ impl Application {
         let Some(load) = thread.load.map(|at| &mut self.loads[at]) else {
             return;
         };
-        let left = load
-            .config
-            .records_max
-            .map_or(u64::MAX, |max| max.saturating_sub(load.begun));
+        let left = load.left();
         if left == 0 || !load.prepare(ctx, client) {
             self.act(ctx, client, place);
             return;
@@ -56,7 +53,7 @@ impl Application {
                 limit = limit.min(client.sleep.wakes_at());
             }
             if room == Room::None {
-                stopped = Some((key, target.size.payload));
+                stopped = Some(key);
                 break;
             }
             sent += 1;
@@ -75,14 +72,10 @@ impl Application {
         client.metadata.topic_mut(topic).queues = queues;
         client.counts.sent += sent;
         load.begun += sent;
-        if thread.next_at > step.until {
-            let sent_at = thread.before(step.interval);
-            thread.next_at = thread.next_interval(&load.pace, Arrival::Constant, sent_at);
-        }
-        thread.arrives_at = thread.next_at;
-        if let Some((key, payload)) = stopped {
+        thread.end_loop(&load.pace, step);
+        if let Some(key) = stopped {
             load.begun += 1;
-            thread.in_hand = Some(load.in_hand(key, payload));
+            thread.in_hand = Some(load.in_hand(client, Some(key), load.config.values.fixed()));
             let before = ctx.now;
             ctx.now = thread.next_at;
             self.act(ctx, client, place);
@@ -92,8 +85,14 @@ impl Application {
 }
 
 impl Load {
+    /// Records that are still to be begun.
+    pub(in crate::sim::producer) fn left(&self) -> u64 {
+        let max = self.config.records_max;
+        max.map_or(u64::MAX, |max| max.saturating_sub(self.begun))
+    }
+
     /// The interval at `now`, worked out anew only when it changes.
-    fn step(&mut self, now: SimTime) -> Step {
+    pub(in crate::sim::producer) fn step(&mut self, now: SimTime) -> Step {
         let known = self.step.filter(|step| now < step.until);
         *self
             .step
@@ -102,7 +101,7 @@ impl Load {
 
     /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything or
     /// looks at single records.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(in crate::sim::producer) fn is_plain(&self) -> bool {
         self.detail != HistoryDetail::Records
             && self.config.pacing == Pacing::Closed
             && self.config.arrival == Arrival::Constant
@@ -126,7 +125,8 @@ impl Load {
             return false;
         }
         if self.keys.table.partitions != count {
-            self.keys.table = ctx.key_tables.table(&self.config, count);
+            let hash = self.keys.table.hash;
+            self.keys.table = ctx.key_tables.table(&self.config, hash, count);
         }
         let largest = u64::from(upper_bound_estimate(self.keys.table.payload_max()));
         let limit = u64::from(client.settings.max_request_size);

@@ -1,9 +1,8 @@
 //! Loads that copy a topic: records from the inbox instead of drawn ones.
 
-use crate::kafka::hash::{murmur2, to_positive};
-use crate::kafka::size::payload_bytes;
+use crate::kafka::size::{key_bytes, payload_bytes};
 use crate::sim::producer::application::{Application, InHand, Load, Thread, Waiting};
-use crate::sim::producer::client::Client;
+use crate::sim::producer::dialect::Dialect;
 use crate::sim::records::NotedValue;
 use crate::sim::replay::Replayed;
 use crate::sim::time::SimTime;
@@ -36,15 +35,17 @@ impl Load {
     }
 
     /// The next record: read from another topic, or drawn.
-    pub(super) fn next(&mut self, thread: &mut Thread, client: &Client) -> InHand {
+    pub(super) fn next<C: Dialect>(&mut self, thread: &mut Thread, client: &C) -> InHand {
         let Some(record) = self.inbox.pop_front() else {
             return self.draw(thread, client);
         };
         let key = record.key.as_deref();
-        let route = client.route(key.map(|key| (key, to_positive(murmur2(key)))));
-        let payload = match record.value {
-            NotedValue::Payload(bytes) => bytes,
-            NotedValue::Tombstone => payload_bytes(key.map(|key| key.len() as u32), None, &[]),
+        let route = client.route(key.map(|key| (key, client.hash(key))));
+        let key_length = key.map(|key| key.len() as u32);
+        let (payload, value) = match record.value {
+            // Key and value have one form: what one of them leaves is the other.
+            NotedValue::Payload(bytes) => (bytes, key_bytes(bytes, key_length.unwrap_or(0))),
+            NotedValue::Tombstone => (payload_bytes(key_length, None, &[]), 0),
         };
         let topic = self.config.topic;
         self.replayed = Some(record);
@@ -52,6 +53,7 @@ impl Load {
             topic,
             route,
             payload,
+            value,
             key: None,
             await_ack: false,
         }

@@ -7,10 +7,10 @@ use crate::sim::config::{Arrival, KeyChoice, KeyConfig};
 use crate::sim::fact::BlockedOn;
 use crate::sim::ids::{ProducerIndex, TopicIndex};
 use crate::sim::producer::append::{Route, SendCall};
-use crate::sim::producer::batch::BatchId;
+use crate::sim::producer::dialect::Receipt;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::SimTime;
-use crate::sim::workload::{KeySource, KeyTable, Pace};
+use crate::sim::workload::{KeyHash, KeySource, KeyTable, Pace, Step};
 
 /// One thread.
 #[derive(Clone, Debug)]
@@ -35,13 +35,15 @@ pub struct Thread {
     pub from_backlog: bool,
     /// Whether the backlog may be tried: a send succeeded since the last refusal.
     pub backlog_open: bool,
-    /// Batches that hold records it will wait for.
-    pub awaited: Vec<(BatchId, u64)>,
+    /// Records that it will wait for.
+    pub awaited: Vec<Receipt>,
     /// Records since it last waited for acknowledgements.
     pub since_await: u32,
+    /// Calls of `produce()` since it last called `poll()`.
+    pub calls: u32,
     /// The script's next call.
     pub next_call: usize,
-    pub(super) keys: KeySource,
+    pub(in crate::sim::producer) keys: KeySource,
     pub(super) value_draws: Stream,
     arrival_draws: Stream,
     fraction: u32,
@@ -56,6 +58,8 @@ pub struct InHand {
     pub route: Route,
     /// Key, value and headers, in bytes.
     pub payload: u32,
+    /// The value alone, in bytes.
+    pub value: u32,
     /// Its key's place in the load's table.
     pub key: Option<u32>,
     /// Whether the thread waits for this one.
@@ -116,6 +120,7 @@ impl Thread {
             backlog_open: false,
             awaited: Vec::new(),
             since_await: 0,
+            calls: 0,
             next_call: 0,
             keys,
             value_draws: Stream::new(seed, Purpose::Value, major, minor),
@@ -133,11 +138,37 @@ impl Thread {
         };
         let major = u32::from(me.0) << 8 | 0xff;
         let draws = Stream::new(seed, Purpose::Key, major, 0);
-        let keys = KeySource::new(Arc::new(KeyTable::new(&none, None, 1)), draws, (0, 1));
+        let keys = KeySource::new(
+            Arc::new(KeyTable::new(&none, KeyHash::Murmur2, None, 1)),
+            draws,
+            (0, 1),
+        );
         Self {
             load: None,
             ..Self::of_load(0, keys, (seed, major, 0), 0)
         }
+    }
+
+    /// Whether waiting for this is waiting for memory or for room in a queue.
+    pub fn is_short_of_room(&self, on: BlockedOn) -> bool {
+        match on {
+            BlockedOn::Memory { .. } | BlockedOn::Room => true,
+            // A load polls because its queue is full, a script because it wants to.
+            BlockedOn::Reports => self.load.is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is in a call that serves delivery reports as they come.
+    pub fn is_polling(&self) -> bool {
+        use BlockedOn as On;
+        matches!(
+            self.waiting,
+            Waiting::Blocked {
+                on: On::Acks | On::Flush | On::Close | On::Reports,
+                ..
+            }
+        )
     }
 
     /// Whether it has nothing on its mind but the next record.
@@ -154,8 +185,18 @@ impl Thread {
         self.next_at = SimTime::from_nanos(u64::try_from(sum >> 32).unwrap_or(u64::MAX));
     }
 
+    /// A tight loop over evenly spaced records is over: the next one comes by its pace, which may
+    /// have changed in between.
+    pub fn end_loop(&mut self, pace: &Pace, step: Step) {
+        if self.next_at > step.until {
+            let sent_at = self.before(step.interval);
+            self.next_at = self.next_interval(pace, Arrival::Constant, sent_at);
+        }
+        self.arrives_at = self.next_at;
+    }
+
     /// When its last action was, given the interval since.
-    pub fn before(&mut self, interval: u128) -> SimTime {
+    fn before(&mut self, interval: u128) -> SimTime {
         let now = u128::from(self.next_at.as_nanos()) << 32 | u128::from(self.fraction);
         let sum = now.saturating_sub(interval);
         self.fraction = sum as u32;

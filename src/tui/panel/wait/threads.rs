@@ -12,7 +12,10 @@ use crate::tui::scene::Scene;
 use crate::tui::text;
 
 /// One line a thread.
-pub(super) fn lines(scene: &Scene<'_>, producer: ProducerIndex) -> Vec<Line<'static>> {
+pub(in crate::tui::panel) fn lines(
+    scene: &Scene<'_>,
+    producer: ProducerIndex,
+) -> Vec<Line<'static>> {
     let threads = scene.view(producer).threads;
     threads
         .iter()
@@ -74,5 +77,7 @@ fn blocked_on(scene: &Scene<'_>, on: BlockedOn) -> String {
         BlockedOn::Acks => "acknowledgement of its records".to_owned(),
         BlockedOn::Flush => "flush()".to_owned(),
         BlockedOn::Close => "close()".to_owned(),
+        BlockedOn::Room => "room in the queue".to_owned(),
+        BlockedOn::Reports => "delivery reports, in poll()".to_owned(),
     }
 }
