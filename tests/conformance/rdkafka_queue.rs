@@ -371,6 +371,7 @@ fn retry_once(seed: u64, error: &str) -> Vec<f64> {
     answers.windows(2).map(gap).collect()
 }
 
+#[derive(Clone, Copy)]
 enum Expiry {
     NeverUp,
     WentDown,
