@@ -16,14 +16,15 @@ mod snapshot;
 
 use std::sync::Arc;
 
-use crate::command::{self, CommandProblem, Names};
+use crate::command::{self, CommandProblem, Names, tool};
 use crate::insight::Insight;
 use crate::insight::metric::Metric;
 use crate::insight::sampler::TooManySeries;
 use crate::insight::{deed, sampler};
 use crate::scenario::Scenario;
 use crate::sim::command::Command;
-
+use crate::sim::fact::{Fact, Stamped};
+use crate::sim::ids::TopicIndex;
 use crate::sim::time::SimTime;
 use crate::sim::{Advance, Output, Progress, Simulation};
 
@@ -209,9 +210,13 @@ impl Session {
         // Everything of this moment comes first, so that a replay finds the command's place.
         let _reached = self.advance_to(self.now(), u64::MAX);
         let at = self.now();
+        let reply = self.reply(&command, line)?;
+        if matches!(command, Command::Inquire(_)) {
+            // Looking changes nothing.
+            return Ok(reply);
+        }
         self.journal.truncate(self.given);
         self.snapshots.forget_after(at);
-        let reply = deed::words(&command, self.simulation.config());
         self.journal.push(JournalEntry {
             at,
             line: line.to_owned(),
@@ -231,6 +236,28 @@ impl Session {
     }
 
     // === Inside ===
+
+    /// What the outside is told: what the command does, or what Kafka's tool says.
+    fn reply(&self, command: &Command, line: &str) -> Result<String, CommandProblem> {
+        let simulation = &self.simulation;
+        match *command {
+            Command::Inquire(inquiry) => Ok(tool::answer(inquiry, simulation)),
+            Command::AddPartitions { topic, partitions } => simulation
+                .check_growth(topic, partitions)
+                .map(|()| deed::words(command, simulation.config()))
+                .map_err(|text| tool::refusal(&text, line)),
+            _ => Ok(deed::words(command, simulation.config())),
+        }
+    }
+
+    /// The names follow what the cluster has.
+    fn follow_topics(&mut self) {
+        let topics = 0..self.simulation.config().topics.len();
+        for topic in topics.map(|place| TopicIndex(place as u16)) {
+            let partitions = self.simulation.partitions_of(topic);
+            self.names.set_partitions(topic, partitions);
+        }
+    }
 
     /// Hands the engine the next command of the journal, if its moment has come; whether it did.
     /// One at a time: each comes after everything else of its moment.
@@ -260,6 +287,10 @@ impl Session {
     fn observe(&mut self) -> u64 {
         self.simulation.drain(&mut self.output);
         self.insight.observe(&self.output);
+        let is_growth = |stamped: &Stamped| matches!(stamped.fact, Fact::PartitionsAdded { .. });
+        if self.output.facts.iter().any(is_growth) {
+            self.follow_topics();
+        }
         (self.output.facts.len() + self.output.flows.len()) as u64
     }
 

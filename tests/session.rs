@@ -1,8 +1,10 @@
 //! The front door: slices, commands, going back, and what is concluded from a run.
 
+mod support;
+
 use std::sync::Arc;
 
-use kdrill::insight::metric::{Metric, OwnFigure};
+use kdrill::insight::metric::{Metric, OwnFigure, PartitionFigure};
 use kdrill::insight::path;
 use kdrill::insight::warning::Standing;
 use kdrill::report::{Format, Outcome, Report, render};
@@ -340,4 +342,110 @@ fn an_hour_keeps_a_bounded_number_of_buckets() {
             .all()
             .all(|(_, series)| series.total().count <= 36_001)
     );
+}
+
+/// Three partitions of `events` that one producer fills.
+const GROWING: &str = r#"# What happens to keys when a topic grows?
+[scenario]
+format = 1
+title = "growing"
+duration = "20s"
+[cluster]
+brokers = 3
+[[topic]]
+name = "events"
+partitions = 3
+replication-factor = 3
+config.min.insync.replicas = 2
+[[producer]]
+name = "app"
+config.metadata.max.age.ms = 2000
+[[producer.load]]
+topic = "events"
+rate = 300
+key = { cycle = 60, format = "key-{n}" }
+"#;
+
+#[test]
+fn kafkas_tool_describes_what_a_topic_grew_to_and_refuses_to_shrink_it() {
+    let mut session = Session::new(support::written(GROWING));
+    let _ = session.advance_to(SimTime::from_seconds(3), u64::MAX);
+    session
+        .command("kafka-topics.sh --bootstrap-server b:9092 --alter --topic events --partitions 6")
+        .expect("a topic can grow");
+    let digest = {
+        let _ = session.advance_to(SimTime::from_seconds(4), u64::MAX);
+        session.digest()
+    };
+    let shown = session
+        .command("kafka-topics.sh --describe --topic events")
+        .expect("shown");
+    let lines: Vec<_> = shown.lines().collect();
+    assert!(lines[0].starts_with("Topic: events\tTopicId: "), "{shown}");
+    let rest = "\tPartitionCount: 6\tReplicationFactor: 3\tConfigs: min.insync.replicas=2";
+    assert!(lines[0].ends_with(rest), "{shown}");
+    assert_eq!(
+        lines[1],
+        "\tTopic: events\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\tElr: \
+         \tLastKnownElr: "
+    );
+    assert_eq!(
+        (lines.len(), session.journal().len(), session.digest()),
+        (7, 1, digest)
+    );
+    let refused = session
+        .command("kafka-topics.sh --alter --topic events --partitions 2")
+        .expect_err("a topic cannot shrink");
+    assert_eq!(
+        refused.message,
+        "Error while executing topic command : The topic events currently has 6 partition(s); 2 \
+         would not be an increase."
+    );
+    assert_eq!(session.journal().len(), 1);
+}
+
+#[test]
+fn going_back_before_a_growth_and_forth_again_ends_in_the_same_run() {
+    let whole = |stop: &[u64]| {
+        let mut session = Session::new(support::written(GROWING));
+        let _ = session.advance_to(SimTime::from_seconds(3), u64::MAX);
+        session
+            .command("kafka-topics.sh --alter --topic events --partitions 5")
+            .expect("a topic can grow");
+        for &second in stop {
+            let at = SimTime::from_seconds(second);
+            if at < session.now() {
+                session.rewind_to(at);
+                let grown = if second < 3 { 3 } else { 5 };
+                assert_eq!(session.simulation().partition_count(), grown);
+                let known = session.names().partition("events-4").is_some();
+                assert_eq!(known, second >= 3);
+            }
+            let _ = session.advance_to(at, u64::MAX);
+        }
+        while !session.is_over() {
+            let _ = session.advance_to(session.end(), u64::MAX);
+        }
+        session.digest()
+    };
+    assert_eq!(whole(&[]), whole(&[10, 1, 7, 4, 12, 2]));
+}
+
+#[test]
+fn series_of_new_partitions_begin_when_they_appear() {
+    let timeline = "[[timeline]]\nat = \"3s\"\ndo = \"kafka-topics.sh --alter --topic events \
+                    --partitions 6\"\n[[expect]]\nmetric = \"topic.events.5.LogEndOffset\"\n\
+                    at = \"20s\"\nabove = 500\n";
+    let mut session = Session::new(support::written(&format!("{GROWING}{timeline}")));
+    while !session.is_over() {
+        let _ = session.advance_to(session.end(), u64::MAX);
+    }
+    support::assert_kept(&session);
+    let name = session.names().partition("events-5").expect("it exists");
+    let metric = Metric::Partition(name, PartitionFigure::RecordsInRate);
+    let series = session.insight().series(metric).expect("shown");
+    let first = series.columns(SimTime::ZERO, SimTime::from_seconds(3), 1);
+    assert_eq!(first[0].mean(), None);
+    let last = series.columns(SimTime::from_seconds(10), SimTime::from_seconds(20), 1);
+    assert!(last[0].mean().is_some_and(|rate| rate > 30.0), "{last:?}");
 }

@@ -73,7 +73,9 @@ fn offers(done: &[&str], begun: &str, names: &Names) -> Vec<(String, String)> {
             .get_arguments()
             .find(|arg| arg.get_long() == Some(name))
     };
-    if let Some(arg) = rest.last().and_then(|word| flag(word)) {
+    let takes_value = |arg: &&Arg| arg.get_action().takes_values();
+    let last = rest.last().and_then(|word| flag(word));
+    if let Some(arg) = last.filter(takes_value) {
         return values(arg, begun, names);
     }
     let mut positionals = definition.get_positionals();
@@ -81,8 +83,10 @@ fn offers(done: &[&str], begun: &str, names: &Names) -> Vec<(String, String)> {
     let mut words = rest.iter();
     while let Some(word) = words.next() {
         match flag(word) {
-            Some(_) => {
-                words.next(); // Its value.
+            Some(arg) => {
+                if takes_value(&arg) {
+                    words.next(); // Its value.
+                }
             }
             None => used += 1,
         }
@@ -91,7 +95,8 @@ fn offers(done: &[&str], begun: &str, names: &Names) -> Vec<(String, String)> {
         .nth(used)
         .map(|arg| values(arg, begun, names))
         .unwrap_or_default();
-    let unused = definition.get_arguments().filter_map(|arg| {
+    let shown = definition.get_arguments().filter(|arg| !arg.is_hide_set());
+    let unused = shown.filter_map(|arg| {
         let long = format!("--{}", arg.get_long()?);
         (!rest.contains(&long.as_str())).then(|| (long, help(arg.get_help())))
     });
@@ -128,6 +133,7 @@ fn values(arg: &Arg, begun: &str, names: &Names) -> Vec<(String, String)> {
             let others = others.map(|(text, help)| (text.to_owned(), help.to_owned()));
             producers().chain(brokers()).chain(others).collect()
         }
+        "topic" => names.topics().map(str::to_owned).map(plain).collect(),
         "partition" => {
             let fits = |name: &String| name.starts_with(begun);
             names

@@ -65,6 +65,40 @@ pub(super) enum Verb {
         #[arg(value_name = "N", value_parser = units::record_rate, allow_negative_numbers = true)]
         rate: u64,
     },
+    /// Kafka's own tool: see topics, or give one more partitions
+    #[command(name = "kafka-topics.sh")]
+    KafkaTopics(KafkaTopics),
+}
+
+/// Flags of `TopicCommand`.
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the actions of Kafka's tool are flags, and it counts them itself"
+)]
+pub(super) struct KafkaTopics {
+    /// Where the real tool finds the cluster; here there is one
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) bootstrap_server: Option<String>,
+    /// Change how many partitions a topic has
+    #[arg(long)]
+    pub(super) alter: bool,
+    /// Show partitions, leaders and replicas
+    #[arg(long)]
+    pub(super) describe: bool,
+    /// Show the names of all topics
+    #[arg(long)]
+    pub(super) list: bool,
+    #[arg(long, hide = true)]
+    pub(super) create: bool,
+    #[arg(long, hide = true)]
+    pub(super) delete: bool,
+    /// Which topic
+    #[arg(long, value_name = "TOPIC")]
+    pub(super) topic: Option<String>,
+    /// How many partitions it shall have
+    #[arg(long, value_name = "N")]
+    pub(super) partitions: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -273,7 +307,6 @@ pub(super) const LATER: &[&[&str]] = &[
     &["broker", "config"],
     &["topic"],
     &["coordinator"],
-    &["kafka-topics.sh"],
     &["kafka-configs.sh"],
     &["kafka-leader-election.sh"],
     &["kafka-reassign-partitions.sh"],

@@ -16,6 +16,8 @@ mod setting;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod tool;
+mod topics;
 pub mod units;
 pub mod words;
 

@@ -2,7 +2,7 @@
 
 use crate::kafka::version::KafkaVersion;
 use crate::sim::config::{ClientConfig, Config, Peer};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 
 /// Who and what a run has: producers, brokers and partitions by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,8 +25,7 @@ struct ProducerNames {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TopicNames {
     name: String,
-    /// Its first partition, counted over all topics.
-    first: u32,
+    /// How many it has now.
     partitions: u32,
 }
 
@@ -36,20 +35,14 @@ impl Names {
         let version = |client: &ClientConfig| match client {
             ClientConfig::Java(settings) => settings.version,
         };
-        let mut first = 0;
-        let mut topics = Vec::new();
-        for topic in &config.topics {
-            let partitions = topic
-                .existing
-                .as_ref()
-                .map_or(0, |existing| existing.replicas.len() as u32);
-            topics.push(TopicNames {
+        let topics = config
+            .topics
+            .iter()
+            .zip(0..)
+            .map(|(topic, place)| TopicNames {
                 name: topic.name.clone(),
-                first,
-                partitions,
+                partitions: config.partitions_of(TopicIndex(place)),
             });
-            first += partitions;
-        }
         Self {
             producers: config
                 .producers
@@ -61,14 +54,35 @@ impl Names {
                 })
                 .collect(),
             brokers: config.brokers.iter().map(|broker| broker.id).collect(),
-            topics,
+            topics: topics.collect(),
+        }
+    }
+
+    /// The names of a run, with the partitions that its timeline adds.
+    pub fn planned(config: &Config) -> Self {
+        let mut names = Self::of(config);
+        for topic in (0..config.topics.len()).map(|place| TopicIndex(place as u16)) {
+            names.set_partitions(topic, config.partitions_planned(topic));
+        }
+        names
+    }
+
+    /// How many partitions a topic has by now; 0 where the cluster lacks it.
+    pub fn partitions_of(&self, topic: TopicIndex) -> u32 {
+        let topic = self.topics.get(topic.index());
+        topic.map_or(0, |topic| topic.partitions)
+    }
+
+    /// A topic has so many partitions by now.
+    pub fn set_partitions(&mut self, topic: TopicIndex, partitions: u32) {
+        if let Some(topic) = self.topics.get_mut(topic.index()) {
+            topic.partitions = partitions;
         }
     }
 
     /// Names without a run.
     #[cfg(test)]
     pub(crate) fn for_tests(producers: &[&str], brokers: &[u32], topics: &[(&str, u32)]) -> Self {
-        let mut first = 0;
         let mut names = Self {
             brokers: brokers.to_vec(),
             ..Self::default()
@@ -77,10 +91,8 @@ impl Names {
             let name = (*name).to_owned();
             names.topics.push(TopicNames {
                 name,
-                first,
                 partitions: *partitions,
             });
-            first += partitions;
         }
         let producer = |name: &&str| ProducerNames {
             name: (*name).to_owned(),
@@ -107,15 +119,21 @@ impl Names {
         Some(BrokerIndex(at as u16))
     }
 
+    /// The topic with this name.
+    pub fn topic(&self, name: &str) -> Option<TopicIndex> {
+        let at = self.topics.iter().position(|known| known.name == name)?;
+        Some(TopicIndex(at as u16))
+    }
+
     /// The partition with this name: `events-3`.
-    pub fn partition(&self, name: &str) -> Option<PartitionIndex> {
+    pub fn partition(&self, name: &str) -> Option<TopicPartition> {
         let (topic, number) = name.rsplit_once('-')?;
-        let topic = self.topics.iter().find(|known| known.name == topic)?;
+        let topic = self.topic(topic)?;
         let number = number
             .parse::<u32>()
             .ok()
-            .filter(|number| *number < topic.partitions)?;
-        Some(PartitionIndex(topic.first + number))
+            .filter(|number| *number < self.topics[topic.index()].partitions)?;
+        Some(TopicPartition { topic, number })
     }
 
     /// One end of a link: a producer, a broker id, `controller` or `*`.
@@ -172,15 +190,16 @@ impl Names {
             .map_or_else(|| "?".to_owned(), u32::to_string)
     }
 
+    /// A topic's name.
+    pub fn topic_name(&self, topic: TopicIndex) -> &str {
+        self.topics
+            .get(topic.index())
+            .map_or("?", |topic| &topic.name)
+    }
+
     /// A partition's name.
-    pub fn partition_name(&self, partition: PartitionIndex) -> String {
-        let holds = |topic: &&TopicNames| {
-            (topic.first..topic.first + topic.partitions).contains(&partition.0)
-        };
-        match self.topics.iter().find(holds) {
-            Some(topic) => format!("{}-{}", topic.name, partition.0 - topic.first),
-            None => "?".to_owned(),
-        }
+    pub fn partition_name(&self, partition: TopicPartition) -> String {
+        format!("{}-{}", self.topic_name(partition.topic), partition.number)
     }
 
     /// One end of a link, as written.

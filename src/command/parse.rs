@@ -9,7 +9,7 @@ use crate::kafka::config::{MASK, is_secret};
 use crate::kafka::error::ErrorCode;
 use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicPartition};
 
 use super::grammar::{
     BrokerVerb, DiskVerb, LATER, Line, LinkVerb, ProducerVerb, ResponsesVerb, SetVerb, Verb,
@@ -43,9 +43,9 @@ pub fn parse(line: &str, names: &Names) -> Result<Command, CommandProblem> {
 }
 
 /// The words of the line, to point at.
-struct Places<'a> {
+pub(super) struct Places<'a> {
     words: &'a [Word],
-    end: usize,
+    pub(super) end: usize,
 }
 
 impl Places<'_> {
@@ -60,7 +60,7 @@ impl Places<'_> {
     }
 
     /// Where a word stands; the last one, since names follow verbs.
-    fn of(&self, text: &str) -> std::ops::Range<usize> {
+    pub(super) fn of(&self, text: &str) -> std::ops::Range<usize> {
         let same = |word: &&Word| {
             word.text == text
                 || word
@@ -173,9 +173,9 @@ fn usage_of(place: &Places<'_>) -> String {
 }
 
 /// Looks names up.
-struct Resolver<'a> {
-    names: &'a Names,
-    place: Places<'a>,
+pub(super) struct Resolver<'a> {
+    pub(super) names: &'a Names,
+    pub(super) place: Places<'a>,
 }
 
 impl Resolver<'_> {
@@ -211,6 +211,7 @@ impl Resolver<'_> {
                     value,
                 }
             }
+            Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,
@@ -293,7 +294,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn partition(&self, name: &str) -> Result<PartitionIndex, CommandProblem> {
+    fn partition(&self, name: &str) -> Result<TopicPartition, CommandProblem> {
         self.names.partition(name).ok_or_else(|| {
             let topic = name.rsplit_once('-').map_or(name, |(topic, _)| topic);
             let own = format!("{topic}-");
@@ -330,7 +331,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn unknown(&self, what: &str, name: &str, known: &[String]) -> CommandProblem {
+    pub(super) fn unknown(&self, what: &str, name: &str, known: &[String]) -> CommandProblem {
         const SHOWN_MAX: usize = 12;
         let near = nearest(name, known.iter().map(String::as_str)).filter(|near| near.len() > 1);
         let problem =

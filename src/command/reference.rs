@@ -31,7 +31,8 @@ pub fn reference() -> Vec<(String, String)> {
 /// `broker kill BROKER [--lose-tail N]`
 pub(super) fn usage(path: &[String], definition: &clap::Command) -> String {
     let mut parts: Vec<String> = path.to_vec();
-    parts.extend(definition.get_arguments().map(argument));
+    let shown = definition.get_arguments().filter(|arg| !arg.is_hide_set());
+    parts.extend(shown.map(argument));
     if definition.has_subcommands() {
         parts.push("…".to_owned());
     }
@@ -44,6 +45,7 @@ fn argument(arg: &Arg) -> String {
         .and_then(|names| names.first())
         .map_or_else(|| arg.get_id().to_string(), ToString::to_string);
     let shown = match arg.get_long() {
+        Some(long) if !arg.get_action().takes_values() => format!("--{long}"),
         Some(long) => format!("--{long} {value}"),
         None => value,
     };

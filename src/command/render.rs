@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, Inquiry, LinkFault, ProducerFault};
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
@@ -30,6 +30,11 @@ pub fn render(command: &Command, names: &Names) -> String {
             error.name(),
             names.partition_name(*partition)
         ),
+        Command::AddPartitions { topic, partitions } => format!(
+            "kafka-topics.sh --alter --topic {} --partitions {partitions}",
+            names.topic_name(*topic)
+        ),
+        Command::Inquire(inquiry) => inquiry_line(*inquiry, names),
         Command::Producer(producer, fault) => {
             let verb = match fault {
                 ProducerFault::Pause => "pause",
@@ -59,6 +64,19 @@ pub fn render(command: &Command, names: &Names) -> String {
             names.producer_name(*producer),
             show_millionths(*micro_records_per_second)
         ),
+    }
+}
+
+fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {
+    match inquiry {
+        Inquiry::ListTopics => "kafka-topics.sh --list".to_owned(),
+        Inquiry::DescribeTopics(None) => "kafka-topics.sh --describe".to_owned(),
+        Inquiry::DescribeTopics(Some(topic)) => {
+            format!(
+                "kafka-topics.sh --describe --topic {}",
+                names.topic_name(topic)
+            )
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kafka::error::ErrorCode;
-use crate::sim::command::{BrokerFault, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Inquiry, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::SimSpan;
 
 fn names() -> Names {
@@ -54,7 +54,10 @@ fn faults_and_knobs_read_as_commands() {
         read("inject not_enough_replicas --partition rides-eu-1 --count 2"),
         Command::Inject {
             error: ErrorCode::NotEnoughReplicas,
-            partition: PartitionIndex(13),
+            partition: TopicPartition {
+                topic: TopicIndex(1),
+                number: 1
+            },
             count: 2
         }
     );
@@ -107,7 +110,11 @@ fn problems_point_at_the_word() {
         "rate trips 10000001",
         "rate 'trips 5",
         "producer clone trips",
-        "kafka-topics.sh --list",
+        "kafka-topics.sh --topic events",
+        "kafka-topics.sh --create --topic rides",
+        "kafka-topics.sh --alter --topic event --partitions 6",
+        "kafka-topics.sh --alter --topic events",
+        "kafka-configs.sh --describe",
         "coordinator kill t1",
         "rate tr\u{1b}[2J 5",
     ];
@@ -194,10 +201,23 @@ fn any_command() -> impl Strategy<Value = Command> {
         (0..14_u32, 1..u32::MAX, 0..ErrorCode::ALL.len()).prop_map(|(p, count, e)| {
             Command::Inject {
                 error: ErrorCode::ALL[e],
-                partition: PartitionIndex(p),
+                partition: TopicPartition {
+                    topic: TopicIndex(u16::from(p >= 12)),
+                    number: p % 12,
+                },
                 count,
             }
         }),
+        (0..2_u16, 0..u32::MAX).prop_map(|(topic, partitions)| Command::AddPartitions {
+            topic: TopicIndex(topic),
+            partitions
+        }),
+        prop_oneof![
+            Just(Inquiry::ListTopics),
+            Just(Inquiry::DescribeTopics(None)),
+            (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
+        ]
+        .prop_map(Command::Inquire),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (producer(), "[ -~]{0,12}").prop_map(|(producer, value)| Command::SetClient {
             producer,
@@ -227,6 +247,7 @@ proptest! {
     #[test]
     fn no_row_of_words_panics(words in prop::collection::vec(prop::sample::select(vec![
         "broker", "link", "cut", "kill", "trips", "1", "*", "--count", "--lose-tail", "set",
+        "kafka-topics.sh", "--alter", "--topic", "--list", "events", "--partitions", "6",
         "producer", "rate", "linger.ms=5", "-5", "--", "inject", "=", "5ms", "disk", "slow",
     ]), 0..7)) {
         let line = words.join(" ");

@@ -1,7 +1,7 @@
 //! Commands in words: what somebody did to the world.
 
 use super::names;
-use crate::sim::command::{BrokerFault, Command, LinkFault, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, Inquiry, LinkFault, ProducerFault};
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
 
@@ -37,9 +37,20 @@ pub fn words(command: &Command, config: &Config) -> String {
             } else {
                 format!("{count} batches")
             },
-            names::partition(config, *partition),
+            names::topic_partition(config, *partition),
             error.name(),
         ),
+        Command::AddPartitions { topic, partitions } => {
+            let name = names::topic(config, *topic);
+            format!("{name} gets {partitions} partitions")
+        }
+        Command::Inquire(Inquiry::ListTopics) => "somebody lists the topics".to_owned(),
+        Command::Inquire(Inquiry::DescribeTopics(None)) => {
+            "somebody looks at all topics".to_owned()
+        }
+        Command::Inquire(Inquiry::DescribeTopics(Some(topic))) => {
+            format!("somebody looks at topic {}", names::topic(config, *topic))
+        }
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",

@@ -180,6 +180,7 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
                 ..
             },
         ) => (one, why_one) == (two, why_two),
+        (Fact::KeySplit { topic: one, .. }, Fact::KeySplit { topic: two, .. }) => one == two,
         (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
         | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
         _ => false,
@@ -204,11 +205,15 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::Connected { producer, .. }
         | Fact::Disconnected { producer, .. }
         | Fact::MetadataUpdated { producer, .. }
+        | Fact::PartitionsLearned { producer, .. }
         | Fact::Rebootstrapped { producer }
         | Fact::ProducerIdAssigned { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
         | Fact::BrokerChanged { .. }
+        | Fact::PartitionsAdded { .. }
+        | Fact::LogCleaned { .. }
+        | Fact::KeySplit { .. }
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }
         | Fact::RecordsTruncated { .. }
@@ -277,7 +282,7 @@ mod tests {
     fn the_log_keeps_the_latest_lines_and_counts_the_rest() {
         let mut log = EventLog::default();
         for n in 0..10_000 {
-            let partition = PartitionIndex(n as u32);
+            let partition = PartitionIndex::of_first_topic(n as u32);
             log.push(&stamped(
                 n,
                 Fact::IsrChanged {

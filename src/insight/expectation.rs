@@ -121,4 +121,6 @@ pub enum Harm {
     Duplicate,
     /// Records of one producer and partition stand in another order than they were sent in.
     Reorder,
+    /// A key has records on more than one partition.
+    SplitKey,
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::expectation::{Check, Expectation, Harm};
 use super::ledger::Tally;
+use super::names;
 use super::sampler::Sampler;
 use crate::sim::Simulation;
 use crate::sim::config::Config;
@@ -196,7 +197,7 @@ impl Judge {
                     if_over(log(simulation, partition, offsets), is_over)
                 }
                 (_, Check::No(harms)) => {
-                    let decision = no(harms, ledger);
+                    let decision = no(harms, ledger, simulation.split_keys_in_all());
                     // Harm that is done stays done.
                     let failed = decision.outcome == Outcome::Failed;
                     if_over(decision, is_over || failed)
@@ -233,12 +234,13 @@ fn if_over(decision: Decision, is_over: bool) -> Decision {
     }
 }
 
-/// What must not be in the ledger.
-fn no(harms: &[Harm], ledger: Tally) -> Decision {
+/// What must not be in the ledger, or among keys.
+fn no(harms: &[Harm], ledger: Tally, split_keys: u64) -> Decision {
     let found = harms.iter().map(|harm| match harm {
         Harm::AcknowledgedLoss => (ledger.acknowledged_lost, "acknowledged and lost"),
         Harm::Duplicate => (ledger.duplicated, "duplicated"),
         Harm::Reorder => (ledger.reordered, "reordered"),
+        Harm::SplitKey => (split_keys, "keys on several partitions"),
     });
     let observed: Vec<String> = found
         .clone()
@@ -273,7 +275,10 @@ fn log(simulation: &Simulation, partition: &str, expected: &[String]) -> Decisio
         .zip(expected)
         .find(|(line, expected)| line != expected);
     let (outcome, observed) = match differs {
-        Some((line, expected)) => (Outcome::Failed, format!("'{line}' instead of '{expected}'")),
+        Some((line, expected)) => {
+            let observed = format!("'{}' instead of '{expected}'", names::shown(line));
+            (Outcome::Failed, observed)
+        }
         None if lines.len() != expected.len() => {
             let observed = format!("{} lines instead of {}", lines.len(), expected.len());
             (Outcome::Failed, observed)

@@ -78,9 +78,13 @@ fact_kinds! {
     Rebootstrapped = "rebootstrapped", Fact::Rebootstrapped { .. },
     ProducerIdAssigned = "producer-id-assigned", Fact::ProducerIdAssigned { .. },
     BrokerChanged = "broker-changed", Fact::BrokerChanged { .. },
+    PartitionsAdded = "partitions-added", Fact::PartitionsAdded { .. },
+    PartitionsLearned = "partitions-learned", Fact::PartitionsLearned { .. },
     LeaderChanged = "leader-changed", Fact::LeaderChanged { .. },
     IsrChanged = "isr-changed", Fact::IsrChanged { .. },
     RecordsTruncated = "records-truncated", Fact::RecordsTruncated { .. },
+    LogCleaned = "log-cleaned", Fact::LogCleaned { .. },
+    SplitKey = "split-key", Fact::KeySplit { .. },
     LinkChanged = "link-changed", Fact::LinkChanged { .. },
     LimitReached = "limit-reached", Fact::LimitReached { .. },
     Ended = "ended", Fact::Ended,
@@ -88,6 +92,7 @@ fact_kinds! {
 
 impl FactKind {
     /// How much `fact`, which is of this kind, matters.
+    #[expect(clippy::too_many_lines, reason = "a list with a line for each kind")]
     pub fn severity(self, fact: &Fact) -> Severity {
         match fact {
             Fact::RecordRefused { .. }
@@ -114,6 +119,7 @@ impl FactKind {
             | Fact::BatchSplit { .. }
             | Fact::Rebootstrapped { .. }
             | Fact::CommandRefused { .. }
+            | Fact::KeySplit { .. }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
                 state: LinkState::Degraded,
@@ -143,6 +149,8 @@ impl FactKind {
                 ..
             }
             | Fact::IsrChanged { .. }
+            | Fact::PartitionsAdded { .. }
+            | Fact::PartitionsLearned { .. }
             | Fact::Ended => Severity::Notice,
             Fact::ThreadUnblocked { .. }
             | Fact::Disconnected {
@@ -156,6 +164,7 @@ impl FactKind {
             | Fact::ClientClosed { .. }
             | Fact::Connected { .. }
             | Fact::MetadataUpdated { .. }
+            | Fact::LogCleaned { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,
         }
     }

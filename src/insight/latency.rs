@@ -211,7 +211,7 @@ mod tests {
         let [created, drained, arrived, appended, answered, at] = millis.map(SimTime::from_millis);
         Flow::Acknowledged(Acknowledged {
             producer: ProducerIndex(producer),
-            partition: PartitionIndex(0),
+            partition: PartitionIndex::of_first_topic(0),
             first_ordinal: 0,
             records: 15,
             bytes: 16_000,

@@ -274,7 +274,7 @@ mod tests {
     fn appended(partition: u32, batch: u64, base_offset: u64, millis: u64) -> Flow {
         Flow::Appended(Appended {
             producer: TRIPS,
-            partition: PartitionIndex(partition),
+            partition: PartitionIndex::of_first_topic(partition),
             first_ordinal: batch * 10,
             records: 10,
             bytes: 10_000,
@@ -286,7 +286,7 @@ mod tests {
     fn acknowledged(partition: u32, batch: u64) -> Flow {
         Flow::Acknowledged(Acknowledged {
             producer: TRIPS,
-            partition: PartitionIndex(partition),
+            partition: PartitionIndex::of_first_topic(partition),
             first_ordinal: batch * 10,
             records: 10,
             bytes: 10_000,
@@ -300,7 +300,7 @@ mod tests {
     }
 
     fn failed(partition: u32, batch: u64) -> Flow {
-        let partition = PartitionIndex(partition);
+        let partition = PartitionIndex::of_first_topic(partition);
         Flow::Failed {
             producer: TRIPS,
             partition,
@@ -322,7 +322,10 @@ mod tests {
         assert_eq!(account.tally.acknowledged_present, 100_000);
         assert_eq!(account.under_way, 20);
         assert_eq!(account.imbalance(), None);
-        assert_eq!(ledger.of_partition(PartitionIndex(2)), ledger.total());
+        assert_eq!(
+            ledger.of_partition(PartitionIndex::of_first_topic(2)),
+            ledger.total()
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 
 use super::ledger::LedgerField;
 
@@ -122,6 +122,13 @@ figures! {
         MaxOverMean = "kdrill-max-over-mean",
         /// Standard deviation of its partitions' records, over their mean.
         Cv = "kdrill-cv",
+        /// Keys with records on more than one partition, where records are remembered.
+        SplitKeys = "kdrill-split-keys",
+        /// Keys whose kept records are on more than one partition: a table read from the topic
+        /// finds several latest values. Where records are remembered.
+        KeysKeptSplit = "kdrill-keys-kept-split",
+        /// Records in its logs now, where the cleaner takes some away.
+        RecordsKept = "kdrill-records-kept",
     }
 }
 
@@ -148,6 +155,8 @@ figures! {
         HighWatermark = "kdrill-high-watermark",
         /// In-sync replicas.
         InSyncReplicas = "InSyncReplicasCount",
+        /// Records in its log now, where the cleaner takes some away.
+        RecordsKept = "kdrill-records-kept",
     }
 }
 
@@ -190,7 +199,7 @@ pub enum Metric {
     /// `topic.T.METRIC`
     Topic(TopicIndex, TopicFigure),
     /// `topic.T.P.METRIC`
-    Partition(PartitionIndex, PartitionFigure),
+    Partition(TopicPartition, PartitionFigure),
     /// `ledger.FIELD`
     Ledger(LedgerField),
 }

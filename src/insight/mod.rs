@@ -110,7 +110,12 @@ impl Insight {
     /// Looks at the engine. The session calls this at every multiple of the sample time, once.
     pub fn sample(&mut self, simulation: &Simulation) {
         let now = simulation.now();
+        let partitions = self.partitions.len();
         self.look(simulation);
+        if self.partitions.len() != partitions {
+            let shown = self.partitions.iter().map(PartitionView::name);
+            self.sampler.show(shown, now, &self.config);
+        }
         self.sampler.sample(Reading {
             simulation,
             producers: &self.producers,

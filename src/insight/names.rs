@@ -2,7 +2,7 @@
 
 use crate::sim::config::{Config, Peer};
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
 
 /// The name of a producer.
 pub fn producer(config: &Config, producer: ProducerIndex) -> &str {
@@ -30,10 +30,41 @@ pub fn broker(config: &Config, broker: BrokerIndex) -> String {
 
 /// A partition as `TOPIC-N`.
 pub fn partition(config: &Config, partition: PartitionIndex) -> String {
-    match topic_of(config, partition) {
-        Some((topic_index, number)) => format!("{}-{number}", topic(config, topic_index)),
-        None => "?".to_owned(),
+    topic_partition(config, partition.name())
+}
+
+/// A partition as `TOPIC-N`, whether it exists already or not.
+pub fn topic_partition(config: &Config, name: TopicPartition) -> String {
+    format!("{}-{}", topic(config, name.topic), name.number)
+}
+
+/// A serialized key as text that a terminal shows and does not obey.
+pub fn key(key: &[u8]) -> String {
+    shown(&String::from_utf8_lossy(key))
+}
+
+/// Text with everything that a terminal might obey, or hide, written as an escape.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '"' | '\'' | '\\') {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_debug());
+        }
     }
+    shown
+}
+
+/// Numbers of partitions in a row: `1, 2 and 5`.
+pub fn numbers(numbers: &[u32]) -> String {
+    let (last, most) = match numbers {
+        [] => return String::new(),
+        [only] => return only.to_string(),
+        [most @ .., last] => (last, most),
+    };
+    let most: Vec<String> = most.iter().map(u32::to_string).collect();
+    format!("{} and {last}", most.join(", "))
 }
 
 /// A node as the client's log shows it: bootstrap addresses are `-1`, `-2`, ….
@@ -54,42 +85,21 @@ pub fn peer(config: &Config, peer: Peer) -> String {
     }
 }
 
-/// How many partitions a topic has; none where it does not exist.
-pub fn partitions_of(config: &Config, topic: TopicIndex) -> u32 {
-    let topic = config.topics.get(topic.index());
-    topic
-        .and_then(|topic| topic.existing.as_ref())
-        .map_or(0, |topic| topic.replicas.len() as u32)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The partition `number` of a topic: partitions count over all topics, in topic order.
-pub fn partition_index(config: &Config, topic: TopicIndex, number: u32) -> Option<PartitionIndex> {
-    if partitions_of(config, topic) <= number {
-        return None;
+    #[test]
+    fn keys_are_shown_and_not_obeyed() {
+        assert_eq!(key(b"a\x1b[2J\n"), "a\\u{1b}[2J\\n");
+        assert_eq!(key("Zürich \"1\" ✓".as_bytes()), "Zürich \"1\" ✓");
+        assert_eq!(key(&[b'k', 0xff]), "k\u{fffd}");
     }
-    let before = (0..topic.0)
-        .map(|index| partitions_of(config, TopicIndex(index)))
-        .sum::<u32>();
-    Some(PartitionIndex(before + number))
-}
 
-/// The topic of a partition, and its number there.
-pub fn topic_of(config: &Config, partition: PartitionIndex) -> Option<(TopicIndex, u32)> {
-    let mut number = partition.0;
-    for index in 0..config.topics.len() {
-        let topic = TopicIndex(index as u16);
-        let partitions = partitions_of(config, topic);
-        if number < partitions {
-            return Some((topic, number));
-        }
-        number -= partitions;
+    #[test]
+    fn partitions_are_listed_as_people_list_them() {
+        assert_eq!(numbers(&[]), "");
+        assert_eq!(numbers(&[4]), "4");
+        assert_eq!(numbers(&[1, 2, 5]), "1, 2 and 5");
     }
-    None
-}
-
-/// Partitions over all topics.
-pub fn partition_count(config: &Config) -> u32 {
-    (0..config.topics.len())
-        .map(|index| partitions_of(config, TopicIndex(index as u16)))
-        .sum()
 }

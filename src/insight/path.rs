@@ -13,7 +13,7 @@ use super::names;
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
 use crate::sim::config::Config;
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 
 /// What is wrong with a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,16 +98,12 @@ pub fn show(metric: Metric, config: &Config) -> String {
         Metric::Topic(topic, figure) => {
             format!("topic.{}.{}", names::topic(config, topic), figure.name())
         }
-        Metric::Partition(partition, figure) => match names::topic_of(config, partition) {
-            Some((topic, number)) => {
-                format!(
-                    "topic.{}.{number}.{}",
-                    names::topic(config, topic),
-                    figure.name()
-                )
-            }
-            None => format!("topic.?.?.{}", figure.name()),
-        },
+        Metric::Partition(partition, figure) => format!(
+            "topic.{}.{}.{}",
+            names::topic(config, partition.topic),
+            partition.number,
+            figure.name()
+        ),
         Metric::Ledger(field) => format!("ledger.{}", field.name()),
     }
 }
@@ -239,17 +235,18 @@ fn parse_topic_tail(topic: TopicIndex, tail: &str, config: &Config) -> Result<Me
     if let Some((number, name)) = tail.split_once('.')
         && let Ok(number) = number.parse::<u32>()
     {
-        let Some(partition) = names::partition_index(config, topic, number) else {
+        let partitions = config.partitions_planned(topic);
+        if partitions <= number {
             let message = format!(
-                "topic {} has no partition {number}; it has {}",
+                "topic {} has no partition {number}; it has {partitions}",
                 names::topic(config, topic),
-                names::partitions_of(config, topic),
             );
             return Err(PathProblem {
                 message,
                 nearest: None,
             });
-        };
+        }
+        let partition = TopicPartition { topic, number };
         let known = PartitionFigure::ALL.iter().map(|figure| figure.name());
         return PartitionFigure::from_name(name)
             .map(|figure| Metric::Partition(partition, figure))
@@ -303,8 +300,6 @@ fn prefixes<'a>(rest: &'a str, names: impl Iterator<Item = &'a str>) -> Vec<(usi
 mod tests {
     use super::*;
     use crate::insight::testing::config;
-    use crate::sim::ids::PartitionIndex;
-
     fn problem(path: &str) -> String {
         parse(path, &config()).unwrap_err().to_string()
     }
@@ -340,7 +335,13 @@ mod tests {
         let partition = parse("topic.events.3.1.kdrill-records-in", &config).unwrap();
         assert_eq!(
             partition,
-            Metric::Partition(PartitionIndex(4), PartitionFigure::RecordsIn)
+            Metric::Partition(
+                TopicPartition {
+                    topic: TopicIndex(1),
+                    number: 1
+                },
+                PartitionFigure::RecordsIn
+            )
         );
     }
 

@@ -1,7 +1,7 @@
 //! What a figure is at this moment, before rates are made of counters.
 
 use crate::sim::Simulation;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::time::SimSpan;
 use crate::sim::view::{PartitionView, ProducerView, ThreadState};
 
@@ -41,10 +41,9 @@ impl Reading<'_> {
             }
             Metric::Broker(broker, figure) => Some(self.broker(broker, figure)),
             Metric::Topic(topic, figure) => self.topic(topic, figure),
-            Metric::Partition(partition, figure) => Some(of_partition(
-                self.partitions.get(partition.index())?,
-                figure,
-            )),
+            Metric::Partition(partition, figure) => {
+                Some(of_partition(find(self.partitions, partition)?, figure))
+            }
             Metric::Ledger(field) => {
                 Some(self.ledger.account(self.records_sent()).field(field) as f64)
             }
@@ -85,9 +84,21 @@ impl Reading<'_> {
             }
             TopicFigure::QueuedBytes => Some(sum(|partition| partition.queued_bytes as f64)),
             TopicFigure::MaxOverMean => Spread::of(partitions).map(|spread| spread.max_over_mean),
+            TopicFigure::KeysKeptSplit => {
+                let split = self.simulation.keys_kept_split(topic);
+                split.map(|keys| keys as f64)
+            }
+            TopicFigure::RecordsKept => Some(sum(|partition| partition.records_kept as f64)),
+            TopicFigure::SplitKeys => self.simulation.split_keys(topic).map(|keys| keys as f64),
             TopicFigure::Cv => Spread::of(partitions).map(|spread| spread.cv),
         }
     }
+}
+
+/// The view of a partition, once it exists.
+fn find(partitions: &[PartitionView], name: TopicPartition) -> Option<&PartitionView> {
+    let place = partitions.binary_search_by_key(&name, PartitionView::name);
+    place.ok().map(|place| &partitions[place])
 }
 
 /// The partitions of a topic: they stand together, in order of their number.
@@ -179,6 +190,7 @@ fn of_partition(view: &PartitionView, figure: PartitionFigure) -> f64 {
         PartitionFigure::LogStartOffset => view.log_start_offset as f64,
         PartitionFigure::LogEndOffset => view.log_end_offset as f64,
         PartitionFigure::HighWatermark => view.high_watermark as f64,
+        PartitionFigure::RecordsKept => view.records_kept as f64,
         PartitionFigure::InSyncReplicas => view.isr.len() as f64,
     }
 }

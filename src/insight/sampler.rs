@@ -15,13 +15,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::kafka::metric_name::ProducerMetric;
 use crate::sim::config::Config;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::metric::{
     BrokerFigure, Metric, OwnFigure, PartitionFigure, ProducerFigure, TopicFigure,
 };
-use super::names;
 use super::reading::Reading;
 use super::series::{BUCKETS_MIN, Bucket, Series};
 
@@ -129,6 +128,21 @@ impl Sampler {
         }
         self.asked += 1;
         Ok(self.add(metric, start, config))
+    }
+
+    /// Samples what is shown of partitions that were added, from `start` on, while there are few
+    /// enough.
+    pub(super) fn show(
+        &mut self,
+        partitions: impl Iterator<Item = TopicPartition>,
+        start: SimTime,
+        config: &Config,
+    ) {
+        for metric in partitions.take(PARTITIONS_SHOWN_MAX).flat_map(shown_of) {
+            if !self.by_metric.contains_key(&metric) {
+                self.add(metric, start, config);
+            }
+        }
     }
 
     /// The series of `metric`, if it is sampled.
@@ -282,6 +296,12 @@ const fn is_rate(metric: Metric) -> bool {
     }
 }
 
+/// What the first screen shows of a partition.
+fn shown_of(partition: TopicPartition) -> [Metric; 2] {
+    let figures = [PartitionFigure::RecordsInRate, PartitionFigure::QueuedBytes];
+    figures.map(|figure| Metric::Partition(partition, figure))
+}
+
 /// What the first screen shows.
 fn shown(config: &Config) -> Vec<Metric> {
     const OWN: [OwnFigure; 13] = [
@@ -319,10 +339,13 @@ fn shown(config: &Config) -> Vec<Metric> {
         ];
         metrics.extend(figures.map(|figure| Metric::Broker(broker, figure)));
     }
-    let partitions = names::partition_count(config).min(PARTITIONS_SHOWN_MAX as u32);
-    for partition in (0..partitions).map(PartitionIndex) {
-        let figures = [PartitionFigure::RecordsInRate, PartitionFigure::QueuedBytes];
-        metrics.extend(figures.map(|figure| Metric::Partition(partition, figure)));
+    let topics = (0..config.topics.len()).map(|topic| TopicIndex(topic as u16));
+    let partitions = topics.flat_map(|topic| {
+        let numbers = 0..config.partitions_of(topic);
+        numbers.map(move |number| TopicPartition { topic, number })
+    });
+    for partition in partitions.take(PARTITIONS_SHOWN_MAX) {
+        metrics.extend(shown_of(partition));
     }
     metrics
 }

@@ -1,6 +1,8 @@
 //! Facts as whole sentences, with the names that the scenario gave.
 
 use super::names;
+use crate::kafka::message::TOPICS_COMMAND_ERROR;
+use crate::sim::command::Command;
 use crate::sim::config::Config;
 use crate::sim::fact::{BlockedOn, BrokerState, Disconnect, Fact, Limit, LinkState};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
@@ -11,9 +13,7 @@ use super::deed;
 pub fn sentence(fact: &Fact, config: &Config) -> String {
     match fact {
         Fact::CommandApplied(command) => deed::words(command, config),
-        Fact::CommandRefused { command, reason } => {
-            format!("{}: nothing to do, {reason}", deed::words(command, config))
-        }
+        Fact::CommandRefused { command, reason } => refused(command, reason, config),
         Fact::LoadThrottled {
             producer,
             factor_ppm,
@@ -76,6 +76,59 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::Disconnected { .. }
         | Fact::MetadataUpdated { .. }
         | Fact::Rebootstrapped { .. } => of_connection(fact, config),
+        Fact::PartitionsAdded { .. }
+        | Fact::PartitionsLearned { .. }
+        | Fact::LogCleaned { .. }
+        | Fact::KeySplit { .. } => of_topic(fact, config),
+    }
+}
+
+fn refused(command: &Command, reason: &str, config: &Config) -> String {
+    if matches!(command, Command::AddPartitions { .. }) {
+        return format!("kafka-topics.sh: {TOPICS_COMMAND_ERROR}{reason}");
+    }
+    format!("{}: nothing to do, {reason}", deed::words(command, config))
+}
+
+/// What happened to a topic, its logs or its keys.
+fn of_topic(fact: &Fact, config: &Config) -> String {
+    match fact {
+        Fact::LogCleaned {
+            partition,
+            end_offset,
+            removed,
+            kept,
+        } => format!(
+            "{}: the cleaner looked at everything before offset {end_offset}, removed {} and kept \
+             {kept}",
+            names::partition(config, *partition),
+            count(*removed, "record"),
+        ),
+        Fact::KeySplit {
+            topic,
+            key,
+            partitions,
+        } => format!(
+            "key {} of {} has records on partitions {}",
+            names::key(key),
+            names::topic(config, *topic),
+            names::numbers(partitions),
+        ),
+        Fact::PartitionsAdded { topic, from, to } => {
+            let name = names::topic(config, *topic);
+            format!("{name} grows from {from} to {to} partitions")
+        }
+        Fact::PartitionsLearned {
+            producer,
+            topic,
+            from,
+            to,
+        } => format!(
+            "{} learns that {} has {to} partitions, not {from}: its keys move",
+            names::producer(config, *producer),
+            names::topic(config, *topic),
+        ),
+        _ => String::new(),
     }
 }
 
@@ -352,6 +405,7 @@ fn limit_words(limit: Limit) -> &'static str {
     match limit {
         Limit::OutsideQueue => "records that wait outside of send()",
         Limit::SpillQueue => "records in an application's local queue",
+        Limit::Records => "records remembered one by one",
         Limit::History => "batches remembered of one partition",
         Limit::EventsAtOneMoment => "events at one moment",
     }

@@ -9,6 +9,7 @@
 
 mod cluster;
 mod evidence;
+mod keys;
 mod producer;
 mod waiting;
 
@@ -106,7 +107,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 12] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 13] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -117,6 +118,7 @@ pub static DIAGNOSES: [&dyn Diagnosis; 12] = [
     &producer::ReorderingRisk,
     &producer::TinyBatches,
     &producer::LostAtExit,
+    &keys::SplitKeys,
     &cluster::SkewedPartitions,
     &cluster::DiskBound,
 ];

@@ -5,6 +5,9 @@
 
 use super::version::KafkaVersion;
 
+/// What `kafka-topics.sh` puts before the words of an exception (`TopicCommand`).
+pub const TOPICS_COMMAND_ERROR: &str = "Error while executing topic command : ";
+
 /// `IllegalStateException` of any call after `close()` (`KafkaProducer.throwIfProducerClosed`).
 pub const PRODUCER_CLOSED: &str = "Cannot perform operation after producer has been closed";
 /// `KafkaException` of a `send()` that the closing interrupted (`RecordAccumulator.append`,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::model::{
-    Expected, FORMAT, Happening, Latencies, Measured, MetricSummary, PartitionSummary,
-    ProducerSummary, Report, SeriesRow, Totals, Warned, rounded,
+    Expected, FORMAT, Happening, KeyOnPartition, KeysSummary, Latencies, Measured, MetricSummary,
+    PartitionSummary, ProducerSummary, Report, SeriesRow, Totals, Warned, rounded,
 };
 use crate::insight::judge::Outcome;
 use crate::insight::kind::kind_name;
@@ -16,7 +16,8 @@ use crate::insight::series::Bucket;
 use crate::insight::{names, path};
 use crate::kafka::metric_name::ProducerMetric;
 use crate::session::Session;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::key_places::KeySpan;
 use crate::sim::time::SimSpan;
 
 impl Report {
@@ -53,6 +54,7 @@ impl Report {
                     )
                 })
                 .collect(),
+            keys: keys(session),
             consumers: BTreeMap::new(),
             transactions: BTreeMap::new(),
             expectations: expectations(session),
@@ -159,6 +161,38 @@ fn of_partition(session: &Session, partition: PartitionIndex) -> PartitionSummar
         last_stable_offset: view.last_stable_offset,
         records_in: view.records_in,
         bytes_in: view.bytes_in,
+    }
+}
+
+/// Topics whose records are remembered, and where traced keys are there.
+fn keys(session: &Session) -> BTreeMap<String, KeysSummary> {
+    let simulation = session.simulation();
+    let config = simulation.config();
+    let topics = (0..config.topics.len()).map(|place| TopicIndex(place as u16));
+    let of_topic = |topic| {
+        let split = simulation.split_keys(topic)?;
+        let traced = simulation.traced_keys().iter().filter_map(|key| {
+            let history = simulation.key_history(topic, key)?;
+            let spans = history.spans.iter();
+            let spans = spans.map(|span| (names::partition(config, span.partition), of_span(span)));
+            Some((names::key(key), spans.collect()))
+        });
+        let traced = traced.collect();
+        Some((
+            names::topic(config, topic).to_owned(),
+            KeysSummary { split, traced },
+        ))
+    };
+    topics.filter_map(of_topic).collect()
+}
+
+fn of_span(span: &KeySpan) -> KeyOnPartition {
+    KeyOnPartition {
+        records: span.records,
+        first_offset: span.first_offset,
+        last_offset: span.last_offset,
+        first_seconds: rounded(span.first_at.as_seconds()),
+        last_seconds: rounded(span.last_at.as_seconds()),
     }
 }
 

@@ -35,6 +35,9 @@ pub struct Report {
     pub producers: BTreeMap<String, ProducerSummary>,
     /// By `TOPIC-N`.
     pub partitions: BTreeMap<String, PartitionSummary>,
+    /// By topic: keys, where records are remembered one by one.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub keys: BTreeMap<String, KeysSummary>,
     /// By group; there are none in this version.
     pub consumers: BTreeMap<String, ConsumerSummary>,
     /// By transactional id; there are none in this version.
@@ -48,6 +51,30 @@ pub struct Report {
     /// Every sampled series; only filled for formats that show them.
     #[serde(skip)]
     pub series: Vec<SeriesRow>,
+}
+
+/// The keys of one topic.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct KeysSummary {
+    /// Keys with records on more than one partition.
+    pub split: u64,
+    /// Traced keys: their records by `TOPIC-N`.
+    pub traced: BTreeMap<String, BTreeMap<String, KeyOnPartition>>,
+}
+
+/// The records of one key on one partition.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct KeyOnPartition {
+    /// How many.
+    pub records: u64,
+    /// Offset of the first.
+    pub first_offset: u64,
+    /// Offset of the last.
+    pub last_offset: u64,
+    /// When the first was appended, in seconds.
+    pub first_seconds: f64,
+    /// When the last was appended, in seconds.
+    pub last_seconds: f64,
 }
 
 /// Records by what became of them, over all producers.

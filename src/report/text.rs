@@ -54,6 +54,37 @@ fn of_run(text: &mut String, report: &Report) {
     expectations(text, report);
     warnings(text, report);
     records(text, report);
+    keys(text, report);
+}
+
+/// Where traced keys are, for topics that have any.
+fn keys(text: &mut String, report: &Report) {
+    for (topic, keys) in report
+        .keys
+        .iter()
+        .filter(|(_, keys)| !keys.traced.is_empty())
+    {
+        let split = match keys.split {
+            1 => "1 key has".to_owned(),
+            count => format!("{} keys have", grouped(count)),
+        };
+        let head = format!("Keys of {topic}: {split} records on several partitions");
+        line(text, "", &head);
+        for (key, partitions) in &keys.traced {
+            line(text, "  ", key);
+            for (partition, span) in partitions {
+                let words = format!(
+                    "{partition}: {} records, offsets {} to {}, from {:.3} s to {:.3} s",
+                    grouped(span.records),
+                    span.first_offset,
+                    span.last_offset,
+                    span.first_seconds,
+                    span.last_seconds,
+                );
+                line(text, "    ", &words);
+            }
+        }
+    }
 }
 
 fn happenings(text: &mut String, report: &Report) {

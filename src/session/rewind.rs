@@ -73,6 +73,7 @@ impl Session {
         self.given = snapshot.given;
         self.next_sample = snapshot.next_sample;
         self.is_finished = false;
+        self.follow_topics();
         for metric in &self.asked {
             // There was room before, so there is now.
             let _id = self.insight.ask(*metric, self.next_sample);

@@ -3,7 +3,7 @@
 
 use crate::kafka::error::ErrorCode;
 use crate::sim::config::Peer;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::SimSpan;
 
 /// One thing that the outside does at one moment.
@@ -26,10 +26,19 @@ pub enum Command {
         /// Which error.
         error: ErrorCode,
         /// For which partition.
-        partition: PartitionIndex,
+        partition: TopicPartition,
         /// How many.
         count: u32,
     },
+    /// A topic gets more partitions (`kafka-topics.sh --alter`).
+    AddPartitions {
+        /// Which topic.
+        topic: TopicIndex,
+        /// How many it shall have.
+        partitions: u32,
+    },
+    /// Somebody looks: nothing happens.
+    Inquire(Inquiry),
     /// Something happens to an application process.
     Producer(ProducerIndex, ProducerFault),
     /// A client configuration changes; the application restarts its client for it.
@@ -48,6 +57,15 @@ pub enum Command {
         /// Millionths of records per second.
         micro_records_per_second: u64,
     },
+}
+
+/// What a tool of Kafka's shows without changing anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Inquiry {
+    /// `kafka-topics.sh --list`.
+    ListTopics,
+    /// `kafka-topics.sh --describe`, of one topic or of all.
+    DescribeTopics(Option<TopicIndex>),
 }
 
 /// What can befall a broker.

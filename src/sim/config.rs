@@ -57,6 +57,29 @@ pub struct Config {
     pub timeline: Vec<(SimTime, Command)>,
 }
 
+impl Config {
+    /// How many partitions a topic has at the start; 0 where the cluster lacks it.
+    pub fn partitions_of(&self, topic: TopicIndex) -> u32 {
+        let topic = self.topics.get(topic.index());
+        topic
+            .and_then(|topic| topic.existing.as_ref())
+            .map_or(0, |topic| topic.replicas.len() as u32)
+    }
+
+    /// How many partitions a topic has at the start or, by the timeline, later on.
+    pub fn partitions_planned(&self, topic: TopicIndex) -> u32 {
+        let added = |(_, command): &(SimTime, Command)| match command {
+            Command::AddPartitions {
+                topic: grown,
+                partitions,
+            } if *grown == topic => Some(*partitions),
+            _ => None,
+        };
+        let planned = self.timeline.iter().filter_map(added).max();
+        self.partitions_of(topic).max(planned.unwrap_or(0))
+    }
+}
+
 /// One broker.
 #[derive(Clone, Debug)]
 pub struct BrokerConfig {
@@ -178,6 +201,8 @@ pub enum ClientConfig {
 pub struct LoadConfig {
     /// Where records go.
     pub topic: TopicIndex,
+    /// The topic whose records are sent once more, instead of new ones.
+    pub replay: Option<TopicIndex>,
     /// Records per second over all threads.
     pub rate: Rate,
     /// Whether the application waits for `send()` or the world does.

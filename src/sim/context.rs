@@ -7,12 +7,14 @@ use crate::sim::config::Config;
 use crate::sim::event::Event;
 use crate::sim::fact::{Fact, Flow};
 use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::key_places::KeyPlaces;
 use crate::sim::network::Network;
 use crate::sim::output::Outbox;
 use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
-use crate::sim::workload::KeyTallies;
+use crate::sim::workload::{KeyTables, KeyTallies};
 
 /// The moment and the world around an actor.
 pub struct Context<'a> {
@@ -30,12 +32,23 @@ pub struct Context<'a> {
     pub outbox: &'a mut Outbox,
     /// How often each key was sent.
     pub key_tallies: &'a mut KeyTallies,
+    /// The keys of loads with their partitions.
+    pub key_tables: &'a mut KeyTables,
+    /// Records that are remembered one by one.
+    pub records: &'a mut RecordBook,
+    /// Where each remembered key's records are.
+    pub key_places: &'a mut KeyPlaces,
 }
 
 impl Context<'_> {
     /// Something notable happened now.
     pub fn fact(&mut self, rank: Rank, fact: Fact) {
         self.outbox.fact(self.now, rank, fact);
+    }
+
+    /// Somebody who looks closely sees something now: no part of the run, so not in its digest.
+    pub fn note(&mut self, rank: Rank, fact: Fact) {
+        self.outbox.note(self.now, rank, fact);
     }
 
     /// A batch passed now.

@@ -1,5 +1,6 @@
 //! Events to actors: the only place where actors meet.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::sim::command::{Command, LinkFault};
@@ -40,6 +41,7 @@ impl Simulation {
             }
             Event::Deliver(message) => self.deliver(at, message),
             Event::Command(number) => self.obey(at, number),
+            Event::ReplayFetch { producer, load } => self.replay(at, producer, load),
             timer => {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.on_timer(&mut ctx, timer);
@@ -98,12 +100,20 @@ impl Simulation {
         ctx.fact(Rank::CONTROLLER, fact);
     }
 
-    fn carry_out(&mut self, at: SimTime, command: &Arc<Command>) -> Result<(), &'static str> {
-        if let Command::Link(a, b, fault) = **command {
-            return self.change_links(at, (a, b), fault);
+    fn carry_out(&mut self, at: SimTime, command: &Arc<Command>) -> Result<(), Cow<'static, str>> {
+        match **command {
+            Command::Link(a, b, fault) => Ok(self.change_links(at, (a, b), fault)?),
+            Command::AddPartitions { topic, partitions } => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.add_partitions(&mut ctx, topic, partitions)
+            }
+            _ => Ok(self.carry_out_fault(at, command)?),
         }
+    }
+
+    fn carry_out_fault(&mut self, at: SimTime, command: &Command) -> Result<(), &'static str> {
         let (mut ctx, cluster, producers) = self.split(at);
-        match &**command {
+        match command {
             Command::Broker(broker, fault) => cluster.on_fault(&mut ctx, *broker, *fault),
             Command::SwallowResponses { broker, count } => {
                 cluster.swallow(*broker, *count);
@@ -114,7 +124,10 @@ impl Simulation {
                 partition,
                 count,
             } => {
-                cluster.inject(*partition, *error, *count);
+                let partition = cluster
+                    .find(*partition)
+                    .ok_or("there is no such partition yet")?;
+                cluster.inject(partition, *error, *count);
                 Ok(())
             }
             Command::Producer(producer, fault) => {
@@ -129,7 +142,7 @@ impl Simulation {
                 producer,
                 micro_records_per_second,
             } => producers[producer.index()].set_rate(&mut ctx, *micro_records_per_second),
-            Command::Link(..) => Ok(()),
+            Command::Link(..) | Command::AddPartitions { .. } | Command::Inquire(_) => Ok(()),
         }
     }
 

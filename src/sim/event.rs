@@ -42,6 +42,15 @@ pub enum Event {
     /// The controller moves leaders back to the preferred replicas
     /// (`leader.imbalance.check.interval.seconds`).
     LeaderRebalance,
+    /// What was committed in a topic reaches a load that copies it.
+    ReplayFetch {
+        /// Whose load.
+        producer: ProducerIndex,
+        /// Which of its loads.
+        load: u16,
+    },
+    /// Brokers look for compacted logs that are dirty enough.
+    LogCleaner,
     /// A starting broker is ready to register.
     Registration {
         broker: BrokerIndex,

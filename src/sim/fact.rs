@@ -6,6 +6,7 @@
 //! each entity but not across entities, so folds over them must not depend on that order. Both
 //! enter the digest, entity by entity, which needs no order between entities either.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
@@ -47,7 +48,7 @@ pub enum Fact {
         /// Which command.
         command: Arc<Command>,
         /// Why not.
-        reason: &'static str,
+        reason: Cow<'static, str>,
     },
 
     /// A thread waits for memory, after none did for a second or more.
@@ -187,6 +188,18 @@ pub enum Fact {
         /// Topics that the client knows now.
         topics: u32,
     },
+    /// A client's metadata shows more partitions of a topic that it knew: from now on its records
+    /// are spread over all of them, and keys are mapped anew.
+    PartitionsLearned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Of which topic.
+        topic: TopicIndex,
+        /// How many it knew.
+        from: u32,
+        /// How many it knows now.
+        to: u32,
+    },
     /// All known brokers were unusable: the client went back to `bootstrap.servers` and forgot its
     /// topics (KIP-899, KIP-1102).
     Rebootstrapped {
@@ -209,6 +222,15 @@ pub enum Fact {
         broker: BrokerIndex,
         /// What it is now.
         state: BrokerState,
+    },
+    /// A topic has more partitions (`kafka-topics.sh --alter`).
+    PartitionsAdded {
+        /// Which topic.
+        topic: TopicIndex,
+        /// How many it had.
+        from: u32,
+        /// How many it has now.
+        to: u32,
     },
     /// A partition has another leader, or none.
     LeaderChanged {
@@ -236,6 +258,27 @@ pub enum Fact {
         from_offset: u64,
         /// How many records.
         records: u64,
+    },
+    /// The cleaner went over a compacted partition.
+    LogCleaned {
+        /// Which partition.
+        partition: PartitionIndex,
+        /// Everything before this offset was looked at.
+        end_offset: u64,
+        /// Records that are gone.
+        removed: u64,
+        /// Records that stay before that offset.
+        kept: u64,
+    },
+    /// A key has records on one more partition than before, and not on its first: nobody reads
+    /// them in the order in which they were written. Said of topics whose records are remembered.
+    KeySplit {
+        /// In which topic.
+        topic: TopicIndex,
+        /// The serialized key.
+        key: Arc<[u8]>,
+        /// All partitions with records of it, in the order in which it came to them.
+        partitions: Vec<u32>,
     },
     /// A link's state changed.
     LinkChanged {
@@ -342,6 +385,8 @@ pub enum Limit {
     SpillQueue,
     /// Batches remembered of one partition.
     History,
+    /// Records remembered one by one.
+    Records,
     /// Events at one moment: the model does not move on.
     EventsAtOneMoment,
 }

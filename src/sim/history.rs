@@ -108,6 +108,23 @@ impl Log {
         batch.base_offset
     }
 
+    /// The batches still remembered that end behind an offset, oldest first.
+    pub fn batches_from(&self, offset: u64) -> impl Iterator<Item = &LogBatch> {
+        let first = self
+            .batches
+            .partition_point(|batch| batch.end_offset() <= offset);
+        self.batches.range(first..)
+    }
+
+    /// Takes the batches before `offset`, which lies between two of them: the cleaner looks at
+    /// their records one by one.
+    pub fn take_below(&mut self, offset: u64) -> Vec<LogBatch> {
+        let count = self
+            .batches
+            .partition_point(|batch| batch.end_offset() <= offset);
+        self.batches.drain(..count).collect()
+    }
+
     /// The offset up to which `limit_bytes` reach from `from`, at least one batch, and the bytes.
     pub fn reach(&self, from: u64, limit_bytes: u64) -> (u64, u64) {
         let first = self

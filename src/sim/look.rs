@@ -1,11 +1,16 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
+use crate::kafka::settings::TopicSettings;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::history::LogBatch;
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::key_places::KeyHistory;
+use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{BrokerView, KeyCount, PartitionView, ProducerTotals, ProducerView};
 use crate::sim::workload::KeyTally;
@@ -78,15 +83,40 @@ impl Simulation {
             high_watermark: partition.high_watermark,
             last_stable_offset: partition.high_watermark,
             records_in: partition.log.records_in(),
+            records_kept: partition.records_kept(),
             bytes_in: partition.log.bytes_in(),
             queued_batches: queued.0,
             queued_bytes: queued.1,
         }
     }
 
-    /// Every partition.
-    pub fn partitions(&self) -> impl Iterator<Item = PartitionIndex> + use<> {
-        (0..self.partition_count() as u32).map(PartitionIndex)
+    /// Every partition, in order of topics and numbers.
+    pub fn partitions(&self) -> impl Iterator<Item = PartitionIndex> {
+        let topics = self.cluster.topics().iter();
+        topics.flat_map(|partitions| partitions.iter().copied())
+    }
+
+    /// The partition of this name, if it exists.
+    pub fn find_partition(&self, name: TopicPartition) -> Option<PartitionIndex> {
+        self.cluster.find(name)
+    }
+
+    /// How many partitions the controller knows of a topic; 0 where the cluster lacks it.
+    pub fn partitions_of(&self, topic: TopicIndex) -> u32 {
+        let image = self.cluster.controller().image();
+        image.topic(topic).partitions.len() as u32
+    }
+
+    /// Whether a topic can get so many partitions; if not, what Kafka's tool says.
+    pub fn check_growth(&self, topic: TopicIndex, partitions: u32) -> Result<(), String> {
+        self.cluster.check_growth(&self.config, topic, partitions)
+    }
+
+    /// The configuration of a topic that exists.
+    pub fn topic_settings(&self, topic: TopicIndex) -> Option<&TopicSettings> {
+        let image = self.cluster.controller().image();
+        let first = image.topic(topic).partitions.first()?;
+        Some(&self.cluster.partition(*first).settings)
     }
 
     /// How many partitions there are.
@@ -106,7 +136,7 @@ impl Simulation {
 
     /// The keys that were sent most often to a topic, over all producers.
     pub fn hottest_keys(&self, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
-        let partitions = self.cluster.controller().image().topic(topic).partitions;
+        let partitions = self.cluster.topics()[topic.index()].len() as u32;
         let mut all: Vec<KeyCount> = Vec::new();
         for tally in self.key_tallies.of_topic(topic) {
             for place in tally.hottest(most) {
@@ -176,21 +206,94 @@ impl Simulation {
         self.producers[producer.index()].node_metric(node, metric, self.now)
     }
 
-    /// The batches that a partition's log remembers, one line each.
+    /// Keys of a topic with records on more than one partition; nothing where records are not
+    /// remembered one by one.
+    pub fn split_keys(&self, topic: TopicIndex) -> Option<u64> {
+        let notes = self.records.notes(topic);
+        notes.then(|| self.key_places.split_keys(topic))
+    }
+
+    /// The same over all topics.
+    pub fn split_keys_in_all(&self) -> u64 {
+        let topics = (0..self.config.topics.len()).map(|place| TopicIndex(place as u16));
+        topics.map(|topic| self.key_places.split_keys(topic)).sum()
+    }
+
+    /// Keys of a topic whose kept records are on more than one partition; nothing where records
+    /// are not remembered one by one.
+    pub fn keys_kept_split(&self, topic: TopicIndex) -> Option<u64> {
+        if !self.records.notes(topic) {
+            return None;
+        }
+        let mut kept: BTreeSet<(KeyId, PartitionIndex)> = BTreeSet::new();
+        for &index in self.cluster.topics()[topic.index()].iter() {
+            let partition = self.cluster.partition(index);
+            let clean = partition.clean_records().iter();
+            let clean = clean.map(|record| (record.producer, record.ordinal));
+            let dirty = partition.log.batches().flat_map(|batch| {
+                let ordinals = batch.first_ordinal..batch.first_ordinal + u64::from(batch.records);
+                ordinals.map(|ordinal| (batch.producer, ordinal))
+            });
+            for (producer, ordinal) in clean.chain(dirty) {
+                let noted = self.records.find(producer, index, ordinal);
+                kept.extend(noted.and_then(|noted| noted.key).map(|key| (key, index)));
+            }
+        }
+        let keys: Vec<KeyId> = kept.into_iter().map(|(key, _)| key).collect();
+        let chunks = keys.chunk_by(|one, other| one == other);
+        Some(chunks.filter(|chunk| chunk.len() > 1).count() as u64)
+    }
+
+    /// The key of a topic that was first found on two partitions, and where it is now.
+    pub fn first_split_key(&self, topic: TopicIndex) -> Option<(&[u8], &KeyHistory)> {
+        let (id, history) = self.key_places.first_split(topic)?;
+        Some((self.records.key(id), history))
+    }
+
+    /// Where a key's records are in a topic, if it has any there.
+    pub fn key_history(&self, topic: TopicIndex, key: &[u8]) -> Option<&KeyHistory> {
+        self.key_places.history(topic, self.records.find_key(key)?)
+    }
+
+    /// The keys that producers trace, in order.
+    pub fn traced_keys(&self) -> &[Vec<u8>] {
+        self.key_places.traced()
+    }
+
+    /// The records that a partition's log remembers, one line each: offset and key where records
+    /// are remembered one by one, else offset, producer and ordinal.
     pub fn log_lines(&self, index: PartitionIndex) -> Vec<String> {
-        let producers = &self.config.producers;
-        self.cluster
-            .partition(index)
-            .log
-            .batches()
-            .flat_map(|batch| {
-                let name = &producers[batch.producer.index()].name;
-                (0..u64::from(batch.records)).map(move |place| {
-                    let (offset, ordinal) =
-                        (batch.base_offset + place, batch.first_ordinal + place);
-                    format!("{offset} {name}#{ordinal}")
-                })
-            })
-            .collect()
+        let partition = self.cluster.partition(index);
+        let clean = partition.clean_records().iter().map(|record| {
+            let identity = (record.producer, record.ordinal);
+            self.log_line(index, record.offset, identity)
+        });
+        let batches = partition.log.batches();
+        let of_batch = |batch: &LogBatch| {
+            let (first, producer) = (batch.first_ordinal, batch.producer);
+            let offsets = batch.base_offset..batch.end_offset();
+            let records = offsets.zip(first..);
+            records.map(move |(offset, ordinal)| self.log_line(index, offset, (producer, ordinal)))
+        };
+        clean.chain(batches.flat_map(of_batch)).collect()
+    }
+
+    fn log_line(
+        &self,
+        partition: PartitionIndex,
+        offset: u64,
+        (producer, ordinal): (ProducerIndex, u64),
+    ) -> String {
+        match self.records.find(producer, partition, ordinal) {
+            Some(Noted { key: Some(key), .. }) => {
+                let key = String::from_utf8_lossy(self.records.key(key));
+                format!("{offset} {key}")
+            }
+            Some(Noted { key: None, .. }) => format!("{offset} null"),
+            None => {
+                let name = &self.config.producers[producer.index()].name;
+                format!("{offset} {name}#{ordinal}")
+            }
+        }
     }
 }

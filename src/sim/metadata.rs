@@ -1,5 +1,7 @@
 //! Cluster metadata as the controller publishes it: versioned images, shared and never changed.
 
+use std::sync::Arc;
+
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 
 /// What one metadata version says.
@@ -16,12 +18,10 @@ pub struct Image {
 }
 
 /// One topic in an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicImage {
-    /// Its first partition.
-    pub first: PartitionIndex,
-    /// Its partitions; 0 while the cluster does not have the topic.
-    pub partitions: u32,
+    /// Its partitions by number; none while the cluster does not have the topic.
+    pub partitions: Arc<[PartitionIndex]>,
 }
 
 /// One partition in an image.
@@ -37,12 +37,17 @@ pub struct PartitionImage {
 
 impl Image {
     /// A topic.
-    pub fn topic(&self, index: TopicIndex) -> TopicImage {
-        self.topics[index.index()]
+    pub fn topic(&self, index: TopicIndex) -> &TopicImage {
+        &self.topics[index.index()]
     }
 
-    /// A partition.
+    /// A partition that this image, or an earlier one, has.
     pub fn partition(&self, index: PartitionIndex) -> &PartitionImage {
         &self.partitions[index.index()]
+    }
+
+    /// A partition, unless it was added after this image.
+    pub fn find(&self, index: PartitionIndex) -> Option<&PartitionImage> {
+        self.partitions.get(index.index())
     }
 }

@@ -55,6 +55,18 @@ impl Outbox {
         });
     }
 
+    /// What a look at the entity `rank` shows, in its place among the entity's facts: it does not
+    /// enter the digest.
+    pub fn note(&mut self, at: SimTime, rank: Rank, fact: Fact) {
+        let number = self.entities[rank.0 as usize].facts;
+        self.pending.facts.push(Stamped {
+            at,
+            rank: rank.0,
+            number,
+            fact,
+        });
+    }
+
     /// A batch passed through the entity `rank`.
     #[inline]
     pub fn flow(&mut self, rank: Rank, flow: Flow) {
@@ -160,6 +172,18 @@ mod tests {
         second.fact(SimTime::ZERO, two, Fact::Ended);
         second.fact(SimTime::ZERO, one, Fact::Ended);
         assert_eq!(first.digest(), second.digest());
+    }
+
+    #[test]
+    fn what_a_look_shows_is_said_and_not_in_the_digest() {
+        let (mut looked_at, mut alone) = (Outbox::new(1), Outbox::new(1));
+        looked_at.note(SimTime::ZERO, Rank(0), Fact::Ended);
+        looked_at.fact(SimTime::ZERO, Rank(0), Fact::Ended);
+        alone.fact(SimTime::ZERO, Rank(0), Fact::Ended);
+        assert_eq!(looked_at.digest(), alone.digest());
+        let mut out = Output::default();
+        looked_at.drain(SimTime::ZERO, &mut out);
+        assert_eq!(out.facts.len(), 2);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use crate::kafka::error::ErrorCode;
 use crate::kafka::settings::TopicSettings;
+use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
 use crate::sim::history::{Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
@@ -27,6 +28,8 @@ pub struct Partition {
     pub replicas: Vec<Replica>,
     /// The log.
     pub log: Log,
+    /// Its segments, and what the cleaner left, where the topic is compacted.
+    pub compaction: Option<Compaction>,
     /// First offset that is not yet committed.
     pub high_watermark: u64,
     /// The broker that serves as leader, with its epoch, once it applied its election.
@@ -118,6 +121,8 @@ impl Partition {
             settings: settings.clone(),
             replicas: replicas.iter().map(replica).collect(),
             log: Log::new(start_offset, detail),
+            compaction: (settings.cleanup_policy.compacts() && detail == HistoryDetail::Records)
+                .then(Compaction::default),
             high_watermark: start_offset,
             serving: replicas.first().map(|&leader| (leader, 0)),
             isr: replicas.to_vec(),
@@ -219,6 +224,43 @@ impl Partition {
         base_offset
     }
 
+    /// What the cleaner left of the beginning of the log.
+    pub fn clean_records(&self) -> &[CleanRecord] {
+        self.compaction
+            .as_ref()
+            .map_or(&[], |compaction| compaction.clean_records())
+    }
+
+    /// The records from an offset on that the log remembers: offset, producer and ordinal.
+    pub fn records_from(
+        &self,
+        offset: u64,
+    ) -> impl Iterator<Item = (u64, ProducerIndex, u64)> + '_ {
+        let clean = self.clean_records();
+        let first = clean.partition_point(|record| record.offset < offset);
+        let clean = clean[first..].iter();
+        let clean = clean.map(|record| (record.offset, record.producer, record.ordinal));
+        let dirty = self.log.batches_from(offset).flat_map(move |batch| {
+            let skipped = offset.saturating_sub(batch.base_offset);
+            (skipped..u64::from(batch.records)).map(move |place| {
+                let ordinal = batch.first_ordinal + place;
+                (batch.base_offset + place, batch.producer, ordinal)
+            })
+        });
+        clean.chain(dirty)
+    }
+
+    /// Records in the log now.
+    pub fn records_kept(&self) -> u64 {
+        match &self.compaction {
+            None => self.log.end_offset() - self.log.start_offset(),
+            Some(compaction) => {
+                let dirty = self.log.end_offset() - self.log.oldest_remembered();
+                compaction.clean_records().len() as u64 + dirty
+            }
+        }
+    }
+
     /// Raises the high watermark as far as the in-sync replicas allow; says whether it moved. Below
     /// `min.insync.replicas` it does not move (strict min ISR, 4.x).
     pub fn advance_high_watermark(&mut self) -> bool {
@@ -243,6 +285,9 @@ impl Partition {
     /// Cuts the log and everything that remembers more than it holds; gives the batches gone.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
         let gone = self.log.truncate(offset);
+        if let Some(compaction) = &mut self.compaction {
+            compaction.truncate(offset);
+        }
         let end_offset = self.log.end_offset();
         for replica in &mut self.replicas {
             replica.end_offset = replica.end_offset.min(end_offset);
@@ -357,7 +402,7 @@ mod tests {
 
     fn batch(epoch: i16, base_sequence: i32, records: u32) -> Part {
         Part {
-            partition: PartitionIndex(0),
+            partition: PartitionIndex::of_first_topic(0),
             batch: 0,
             producer_id: 9,
             epoch,

@@ -31,6 +31,8 @@ pub enum Purpose {
     LinkForth = 8,
     /// Jitter and loss towards the first end of a link.
     LinkBack = 9,
+    /// On which brokers new partitions are placed.
+    Placement = 40,
 }
 
 /// One stream of draws.

@@ -13,13 +13,15 @@ use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
+use crate::sim::key_places::KeyPlaces;
 use crate::sim::network::Network;
 use crate::sim::output::{Outbox, Output};
 use crate::sim::producer::Producer;
 use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::workload::{KeyTallies, keys_of_loads};
+use crate::sim::workload::{KeyTables, KeyTallies, keys_of_loads};
 
 /// The smallest step of time.
 const TICK: SimSpan = SimSpan::from_nanos(1);
@@ -36,6 +38,9 @@ pub struct Simulation {
     pub(super) queue: EventQueue<Event>,
     pub(super) outbox: Outbox,
     pub(super) key_tallies: KeyTallies,
+    pub(super) key_tables: KeyTables,
+    pub(super) records: RecordBook,
+    pub(super) key_places: KeyPlaces,
     pub(super) commands: Vec<Arc<Command>>,
     /// Moments of commands still to come, latest first: nobody runs past the next one.
     pub(super) barriers: Vec<SimTime>,
@@ -79,7 +84,7 @@ impl Simulation {
         let mut queue = EventQueue::new(ranks);
         let network = Network::new(&config);
         let cluster = Cluster::new(&config, &mut queue);
-        let (keys, key_tallies) = keys_of_loads(&config);
+        let (keys, key_tallies, key_tables) = keys_of_loads(&config);
         let producers = (0_u16..)
             .zip(keys)
             .map(|(place, keys)| Producer::new(&config, &network, ProducerIndex(place), keys))
@@ -93,6 +98,9 @@ impl Simulation {
             queue,
             outbox: Outbox::new(ranks),
             key_tallies,
+            key_tables,
+            records: RecordBook::new(&config),
+            key_places: KeyPlaces::new(&config),
             commands: Vec::new(),
             barriers: Vec::new(),
             ending: Ending::Ahead,
@@ -102,6 +110,7 @@ impl Simulation {
         for (at, command) in &config.timeline {
             simulation.enqueue(*at, command.clone());
         }
+        simulation.begin_replays();
         let (mut ctx, _, producers) = simulation.split(SimTime::ZERO);
         for producer in producers {
             producer.schedule(&mut ctx);
@@ -208,6 +217,9 @@ impl Simulation {
             queue: &mut self.queue,
             outbox: &mut self.outbox,
             key_tallies: &mut self.key_tallies,
+            key_tables: &mut self.key_tables,
+            records: &mut self.records,
+            key_places: &mut self.key_places,
         };
         (context, &mut self.cluster, &mut self.producers)
     }

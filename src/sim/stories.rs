@@ -137,7 +137,11 @@ fn a_full_pool_slows_the_loop_to_what_the_cluster_drains() {
 fn a_full_disk_takes_nothing_until_it_is_healed() {
     const AT: BrokerIndex = BrokerIndex(0);
     let mut run = Run::new(loaded(load(1_000)));
-    let end = |run: &Run| run.simulation.partition(PartitionIndex(0)).log_end_offset;
+    let end = |run: &Run| {
+        run.simulation
+            .partition(PartitionIndex::of_first_topic(0))
+            .log_end_offset
+    };
     run.to(2_000)
         .command(Command::Broker(AT, BrokerFault::DiskFull))
         .to(2_100);
@@ -479,6 +483,7 @@ fn eventful(seed: u64) -> Config {
             ("max.block.ms", "700"),
             ("delivery.timeout.ms", "9000"),
             ("request.timeout.ms", "2000"),
+            ("metadata.max.age.ms", "3000"),
         ],
     );
     config.seed = seed;
@@ -504,10 +509,19 @@ fn eventful(seed: u64) -> Config {
             SimTime::from_seconds(20),
             Command::Producer(TRIPS, ProducerFault::Restart),
         ),
+        grown(11, 0, 14),
+        grown(16, 1, 8),
+        grown(21, 0, 15),
         cut(23, LinkFault::Refuse),
         cut(25, LinkFault::Heal),
     ];
     config
+}
+
+fn grown(second: u64, topic: u16, partitions: u32) -> (SimTime, Command) {
+    let topic = TopicIndex(topic);
+    let command = Command::AddPartitions { topic, partitions };
+    (SimTime::from_seconds(second), command)
 }
 
 #[test]

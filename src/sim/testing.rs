@@ -100,6 +100,7 @@ pub fn load(records_per_second: u64) -> LoadConfig {
         .collect();
     LoadConfig {
         topic: TopicIndex(0),
+        replay: None,
         rate: Rate::Steps(vec![RateStep {
             from: SimTime::ZERO,
             micro_records_per_second: records_per_second * 1_000_000,

@@ -4,7 +4,7 @@
 //! client or broker would show at this moment.
 
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// A producer's application and client.
@@ -198,12 +198,21 @@ pub struct PartitionView {
     pub last_stable_offset: u64,
     /// Records appended so far.
     pub records_in: u64,
+    /// Records in the log now.
+    pub records_kept: u64,
     /// Bytes appended so far.
     pub bytes_in: u64,
     /// Batches for it in all accumulators, in flight included.
     pub queued_batches: u32,
     /// Bytes in those batches.
     pub queued_bytes: u64,
+}
+
+impl PartitionView {
+    /// Its name.
+    pub const fn name(&self) -> TopicPartition {
+        self.index.name()
+    }
 }
 
 /// How often a key was sent.

@@ -20,6 +20,8 @@ use crate::tui::widget::frame::{Grid, Title, inside};
 
 /// Width of the box that texts are shown in, at most.
 const BOX_CELLS: u16 = 84;
+/// Columns of what a tool printed, at most.
+const OUTPUT_CELLS: u16 = 108;
 
 /// Draws one frame into the whole of `buffer`; returns where the cursor belongs, if anywhere.
 pub fn draw(buffer: &mut Buffer, model: &Model, session: &Session) -> Option<Position> {
@@ -207,7 +209,7 @@ fn draw_layer(buffer: &mut Buffer, body: Rect, scene: &Scene<'_>) {
     let Some((title, lines, first)) = layer_text(scene, body) else {
         return;
     };
-    let outline = layer_outline(body, lines.len());
+    let outline = layer_outline(body, &scene.model.layer, lines.len());
     Clear.render(outline, buffer);
     let theme = scene.theme();
     (&Grid {
@@ -239,7 +241,10 @@ fn draw_layer(buffer: &mut Buffer, body: Rect, scene: &Scene<'_>) {
 /// Title, lines and first line of the text that lies on top, if one does.
 fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static>>, u16)> {
     let theme = scene.theme();
-    let width = body.width.min(BOX_CELLS).saturating_sub(4);
+    let width = body
+        .width
+        .min(box_cells(&scene.model.layer))
+        .saturating_sub(4);
     match &scene.model.layer {
         Layer::Help(first) => Some(("Keys".to_owned(), help::lines(theme), *first)),
         Layer::Card(first) => {
@@ -258,13 +263,30 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
                 *first,
             ))
         }
+        Layer::Output(words, first) => {
+            let style = theme.styles.text.plain;
+            let plain = |line: &str| text::visible(&line.replace('\t', "  ")).into_owned();
+            let lines = words
+                .lines()
+                .flat_map(|line| text::wrap(&plain(line), width));
+            let lines = lines.map(|line| Line::from(Span::styled(line, style)));
+            Some(("Printed".to_owned(), lines.collect(), *first))
+        }
         Layer::None | Layer::Prompt | Layer::Filter | Layer::Leave => None,
     }
 }
 
-fn layer_outline(body: Rect, lines: usize) -> Rect {
+fn layer_outline(body: Rect, layer: &Layer, lines: usize) -> Rect {
     let height = u16::try_from(lines).unwrap_or(u16::MAX).saturating_add(2);
-    centered(body, BOX_CELLS, height)
+    centered(body, box_cells(layer), height)
+}
+
+/// How wide the layer on top may be: what a tool prints has longer lines than sentences.
+const fn box_cells(layer: &Layer) -> u16 {
+    match layer {
+        Layer::Output(..) => OUTPUT_CELLS,
+        _ => BOX_CELLS,
+    }
 }
 
 /// How far panes and the layer on top can be scrolled on a screen of this size.
@@ -282,7 +304,12 @@ pub fn measure(model: &mut Model, session: &Session, area: Rect) {
             }
         }
         if let Some((_, lines, _)) = layer_text(&scene, dashboard.body) {
-            let visible = inside(layer_outline(dashboard.body, lines.len())).height;
+            let visible = inside(layer_outline(
+                dashboard.body,
+                &scene.model.layer,
+                lines.len(),
+            ))
+            .height;
             layer = Extent {
                 lines: lines.len() as u16,
                 visible,

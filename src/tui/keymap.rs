@@ -46,7 +46,7 @@ impl Context {
     pub const fn of(layer: &Layer) -> Self {
         match layer {
             Layer::None => Self::Dashboard,
-            Layer::Help(_) | Layer::Card(_) | Layer::Text(..) => Self::Text,
+            Layer::Help(_) | Layer::Card(_) | Layer::Text(..) | Layer::Output(..) => Self::Text,
             Layer::Prompt => Self::Prompt,
             Layer::Filter => Self::Filter,
             Layer::Leave => Self::Leave,

@@ -75,6 +75,8 @@ pub enum Layer {
     Card(u16),
     /// A longer text, from this line on.
     Text(String, u16),
+    /// What one of Kafka's tools printed, from this line on.
+    Output(String, u16),
     /// The question whether to leave this run for the list of scenarios.
     Leave,
 }

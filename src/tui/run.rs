@@ -132,7 +132,11 @@ fn advance(run: &mut Run, elapsed: Duration) -> Msg {
 /// Moves the session and says where from and to.
 fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) -> Msg {
     let from = run.session.now();
+    let partitions = run.session.simulation().partition_count();
     movement(&mut run.session);
+    if run.session.simulation().partition_count() != partitions {
+        ask_for_series(&mut run.session);
+    }
     let life = if run.session.is_over() {
         Life::Over
     } else {

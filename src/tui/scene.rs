@@ -16,7 +16,7 @@ use crate::tui::widget::raster::DOTS_X;
 use crate::tui::zoom::TimeWindow;
 
 /// Partitions whose rates panes ask for at most.
-const PARTITIONS_ASKED_MAX: u32 = 128;
+const PARTITIONS_ASKED_MAX: usize = 128;
 
 /// What a frame is drawn from.
 #[derive(Debug)]
@@ -32,12 +32,14 @@ pub struct Scene<'a> {
 /// Asks the session to sample what panes show beyond what it samples anyway. The run does not
 /// notice; where there is no room for more, panes show a dash.
 pub fn ask_for_series(session: &mut Session) {
-    let partitions = session.simulation().partition_count() as u32;
-    for partition in (0..partitions.min(PARTITIONS_ASKED_MAX)).map(PartitionIndex) {
-        if session
-            .ask(Metric::Partition(partition, PartitionFigure::BytesInRate))
-            .is_err()
-        {
+    let partitions = session.simulation().partitions();
+    let names: Vec<_> = partitions
+        .take(PARTITIONS_ASKED_MAX)
+        .map(PartitionIndex::name)
+        .collect();
+    for name in names {
+        let metric = Metric::Partition(name, PartitionFigure::BytesInRate);
+        if session.ask(metric).is_err() {
             return;
         }
     }

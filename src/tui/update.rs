@@ -84,7 +84,12 @@ fn close(model: &mut Model) -> Vec<Effect> {
             model.filter.take();
         }
         Layer::None if model.origin == Origin::Picker => model.layer = Layer::Leave,
-        Layer::None | Layer::Help(_) | Layer::Card(_) | Layer::Text(..) | Layer::Leave => {}
+        Layer::None
+        | Layer::Help(_)
+        | Layer::Card(_)
+        | Layer::Text(..)
+        | Layer::Output(..)
+        | Layer::Leave => {}
     }
     Vec::new()
 }
@@ -162,7 +167,9 @@ fn scroll(model: &mut Model, by: Scroll) {
     let extent = model.extents[pane.index()];
     let layer_extent = model.layer_extent;
     let (place, extent, by) = match &mut model.layer {
-        Layer::Help(line) | Layer::Card(line) | Layer::Text(_, line) => (line, layer_extent, by),
+        Layer::Help(line) | Layer::Card(line) | Layer::Text(_, line) | Layer::Output(_, line) => {
+            (line, layer_extent, by)
+        }
         // Events are counted up from the newest.
         _ if pane == Pane::Events => (&mut model.scroll[pane.index()], extent, reversed(by)),
         _ => (&mut model.scroll[pane.index()], extent, by),
@@ -261,8 +268,13 @@ fn answer(model: &mut Model, msg: Msg) {
     match msg {
         Msg::Answered(Ok(sentence)) => {
             model.prompt.clear();
-            model.layer = Layer::None;
-            model.notice = Some(Notice::Done(sentence));
+            // What a tool shows has lines, and a layer to be read in.
+            if sentence.contains('\n') {
+                model.layer = Layer::Output(sentence, 0);
+            } else {
+                model.layer = Layer::None;
+                model.notice = Some(Notice::Done(sentence));
+            }
         }
         Msg::Answered(Err(trouble)) => model.prompt.trouble = Some(trouble),
         Msg::Completed(completion) => model.prompt.complete(&completion),
@@ -424,6 +436,9 @@ mod tests {
         );
         tell(&mut model, [Msg::FocusNext]);
         assert_eq!(model.notice, None);
+        let printed = "Topic: events\n\tPartition: 0\n".to_owned();
+        tell(&mut model, [Msg::Answered(Ok(printed.clone()))]);
+        assert_eq!(model.layer, Layer::Output(printed, 0));
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
     let requests: BTreeSet<_> = trace
         .acknowledged
         .iter()
-        .map(|batch| (batch.drained, batch.partition.0 % 3))
+        .map(|batch| (batch.drained, batch.partition.index() % 3))
         .collect();
     let requests = requests.len() as f64;
     let queue_ms = trace

@@ -18,6 +18,7 @@ mod keys;
 mod keys_rdkafka;
 mod linger;
 mod not_yet_modelled;
+mod partitions_added;
 mod retries;
 mod retries_live;
 mod sizes;
@@ -34,7 +35,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 14] = [
+const COMPARED: [fn() -> Vec<Comparison>; 15] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -44,6 +45,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 14] = [
     keys::compare,
     keys_rdkafka::compare,
     linger::compare,
+    partitions_added::compare,
     retries::compare,
     retries_live::compare,
     sizes::compare,

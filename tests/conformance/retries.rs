@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use kdrill::kafka::metric_name::ProducerMetric as M;
 use kdrill::sim::fact::Fact;
-use kdrill::sim::ids::PartitionIndex;
+use kdrill::sim::ids::{PartitionIndex, TopicIndex, TopicPartition};
 use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
@@ -19,7 +19,13 @@ const MECHANISM: &str = "retries, order, expiry, epoch bumps";
 /// The first record is sent when metadata, producer id and connection are there.
 const START_MS: u64 = 500;
 /// Records go to this partition; another one of the same broker serves for warming up.
-const PARTITION: PartitionIndex = PartitionIndex(0);
+const PARTITION: PartitionIndex = PartitionIndex::new(
+    0,
+    TopicPartition {
+        topic: TopicIndex(0),
+        number: 0,
+    },
+);
 
 /// Every case of the probe that a scenario can say.
 pub fn compare() -> Vec<Comparison> {

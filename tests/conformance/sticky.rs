@@ -160,7 +160,7 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
         let led = trace
             .acknowledged
             .iter()
-            .filter(|b| b.partition.0 % 3 == broker);
+            .filter(|b| b.partition.index() as u32 % 3 == broker);
         led.map(|batch| u64::from(batch.records)).sum()
     };
     let records: u64 = (0..3).map(of_broker).sum();

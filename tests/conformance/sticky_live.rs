@@ -90,7 +90,7 @@ fn difference_ms(acknowledged: &[Acknowledged], gap_ms: f64) -> f64 {
     let mean = |brokers: &[u32]| {
         let (mut sum, mut records) = (0.0, 0.0);
         for batch in acknowledged {
-            if brokers.contains(&(batch.partition.0 % 3)) {
+            if brokers.contains(&(batch.partition.index() as u32 % 3)) {
                 let count = f64::from(batch.records);
                 let whole = batch.at.since(batch.created).as_nanos() as f64 / 1e6;
                 sum += count * (whole - (count - 1.0) * gap_ms / 2.0);
@@ -114,7 +114,7 @@ fn simulated(rest: &str) -> Vec<Acknowledged> {
 fn records_by_partition(acknowledged: &[Acknowledged]) -> Vec<u64> {
     let mut records = vec![0; PARTITIONS];
     for batch in acknowledged {
-        records[batch.partition.0 as usize] += u64::from(batch.records);
+        records[batch.partition.index()] += u64::from(batch.records);
     }
     records
 }

@@ -1,9 +1,11 @@
 //! A scenario in the engine, with all that became of every record.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use kdrill::kafka::metric_name::ProducerMetric;
 use kdrill::scenario::{self, Overrides, Paint, Source};
+use kdrill::sim::config::Config;
 use kdrill::sim::fact::{Acknowledged, Appended, Flow, Stamped};
 use kdrill::sim::ids::ProducerIndex;
 use kdrill::sim::time::{SimSpan, SimTime};
@@ -11,6 +13,18 @@ use kdrill::sim::{Output, Simulation};
 
 /// The one producer of every comparison.
 pub const PRODUCER: ProducerIndex = ProducerIndex(0);
+
+/// A scenario without its first lines: `rest` begins within `[scenario]`.
+pub fn scenario(duration: &str, rest: &str) -> Arc<Config> {
+    let head = "# What did the real one do?\n[scenario]\nformat = 1\ntitle = \"conformance\"";
+    let source = Source::Text {
+        name: "conformance".to_string(),
+        text: format!("{head}\nduration = \"{duration}\"\n{rest}"),
+    };
+    let scenario = scenario::load(source, &Overrides::default())
+        .unwrap_or_else(|problems| panic!("{}", problems.render(Paint::Plain)));
+    scenario.config
+}
 
 /// A run and what it said so far.
 pub struct Trace {
@@ -36,15 +50,8 @@ pub struct Failed {
 impl Trace {
     /// A scenario at its start, without its first lines: `rest` begins within `[scenario]`.
     pub fn new(duration: &str, rest: &str) -> Self {
-        let head = "# What did the real one do?\n[scenario]\nformat = 1\ntitle = \"conformance\"";
-        let source = Source::Text {
-            name: "conformance".to_string(),
-            text: format!("{head}\nduration = \"{duration}\"\n{rest}"),
-        };
-        let scenario = scenario::load(source, &Overrides::default())
-            .unwrap_or_else(|problems| panic!("{}", problems.render(Paint::Plain)));
         Self {
-            simulation: Simulation::new(scenario.config),
+            simulation: Simulation::new(scenario(duration, rest)),
             appended: Vec::new(),
             acknowledged: Vec::new(),
             failed: Vec::new(),

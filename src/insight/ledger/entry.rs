@@ -188,7 +188,11 @@ mod tests {
     use super::*;
 
     fn entry() -> Entry {
-        Entry::new(ProducerIndex(0), PartitionIndex(0), Confirmation::ByLeader)
+        Entry::new(
+            ProducerIndex(0),
+            PartitionIndex::of_first_topic(0),
+            Confirmation::ByLeader,
+        )
     }
 
     fn counted(mut entry: Entry) -> Tally {
@@ -250,7 +254,11 @@ mod tests {
 
     #[test]
     fn without_acks_a_record_on_the_wire_is_not_lost_yet() {
-        let mut entry = Entry::new(ProducerIndex(0), PartitionIndex(0), Confirmation::ByNobody);
+        let mut entry = Entry::new(
+            ProducerIndex(0),
+            PartitionIndex::of_first_topic(0),
+            Confirmation::ByNobody,
+        );
         entry.acknowledge(0, 40);
         entry.append(0, 10);
         entry.append(20, 10);

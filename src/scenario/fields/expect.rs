@@ -66,8 +66,14 @@ pub(crate) static EXPECT: TableSpec = TableSpec {
         ),
         optional(
             "no",
-            Kind::List(&Kind::Word(&["acknowledged-loss", "duplicate", "reorder"])),
-            "what must not be in the ledger",
+            Kind::List(&Kind::Word(&[
+                "acknowledged-loss",
+                "duplicate",
+                "reorder",
+                "split-key",
+            ])),
+            "what must not be in the ledger; split-key: a key with records on several partitions \
+             of a topic with `history = \"records\"`",
         ),
     ],
 };

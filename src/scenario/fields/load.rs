@@ -10,6 +10,11 @@ pub(crate) static LOAD: TableSpec = TableSpec {
     help: "Generated load; any number of them",
     fields: &[
         required("topic", Kind::Name, "where records go"),
+        optional(
+            "replay",
+            Kind::Name,
+            "a topic whose records are sent once more, each partition in order, with their keys",
+        ),
         required(
             "rate",
             Kind::Either(&[

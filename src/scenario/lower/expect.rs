@@ -306,7 +306,7 @@ fn log_check(
     config: &Config,
 ) -> Option<(String, Check)> {
     let partition = fields.text("log")?;
-    let names = crate::command::Names::of(config);
+    let names = crate::command::Names::planned(config);
     if names.partition(partition).is_none() {
         let known: Vec<String> = names.partitions().collect();
         let near = nearest(partition, known.iter().map(String::as_str));
@@ -342,6 +342,7 @@ fn no_check(fields: &Fields<'_>) -> (String, Check) {
             "acknowledged-loss" => Some(Harm::AcknowledgedLoss),
             "duplicate" => Some(Harm::Duplicate),
             "reorder" => Some(Harm::Reorder),
+            "split-key" => Some(Harm::SplitKey),
             _ => None,
         })
         .collect();

@@ -8,6 +8,7 @@ use crate::scenario::read::Fields;
 use crate::sim::config::{
     Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Rate, RateStep, Throttle,
 };
+use crate::sim::ids::TopicIndex;
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::{World, keys, values};
@@ -19,8 +20,15 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
     let mut keys = keys::keys(world, fields);
     keys.explicit_partition = fields.whole("partition");
     explicit_partition(world, fields, topic.index());
+    let replay = replay(world, fields, topic);
+    let on_refused = match replay {
+        // Order is what a copy is for.
+        Some(_) if !fields.has("on-refused") => OnRefused::Retry,
+        _ => on_refused(fields),
+    };
     LoadConfig {
         topic,
+        replay,
         rate: rate(world, fields),
         pacing: match fields.text("pacing") {
             Some("open") => Pacing::Open,
@@ -34,7 +42,7 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
         keys: Arc::new(keys),
         values: values::values(world, fields),
         await_acks: await_acks(fields),
-        on_refused: on_refused(fields),
+        on_refused,
         on_failed: match fields.text("on-failed") {
             Some("resend") => OnFailed::Resend,
             Some("spill") => OnFailed::Spill,
@@ -44,6 +52,44 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>) -> LoadConfig {
         records_max: fields.whole("records"),
         at_end: at_end(world, fields),
     }
+}
+
+/// The topic that a load copies.
+fn replay(world: &mut World<'_>, fields: &Fields<'_>, topic: TopicIndex) -> Option<TopicIndex> {
+    let source = world.topic(fields.text("replay")?, fields.place_of("replay"));
+    let place = fields.place_of("replay");
+    let exists = world
+        .topics
+        .get(source.index())
+        .is_some_and(|topic| topic.existing.is_some());
+    if source == topic {
+        let problem = Problem::new("a load cannot copy a topic into itself");
+        world.problem(problem.at(place, "expected another topic"));
+    } else if !exists {
+        let problem = Problem::new("there is no such topic to copy");
+        world.problem(problem.at(place, "expected a topic of the cluster"));
+    }
+    let others = [
+        "key",
+        "value",
+        "partition",
+        "pacing",
+        "arrival",
+        "on-failed",
+    ];
+    for other in others.into_iter().filter(|other| fields.has(other)) {
+        let problem = Problem::new(format!("a load with `replay` takes no `{other}`"));
+        let label = "keys, values and their order are those of the topic that is copied";
+        world.problem(problem.at(fields.place_of(other), label));
+    }
+    if fields
+        .whole::<u32>("threads")
+        .is_some_and(|threads| threads > 1)
+    {
+        let problem = Problem::new("a load with `replay` has one thread");
+        world.problem(problem.at(fields.place_of("threads"), "several would break the order"));
+    }
+    Some(source)
 }
 
 /// A partition that a topic does not have is legal: the client waits for it.

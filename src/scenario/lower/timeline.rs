@@ -16,6 +16,7 @@ pub(super) fn timeline(
     root: Fields<'_>,
     names: &Names,
 ) -> Vec<(SimTime, Command)> {
+    let names = &grown(root, names);
     let mut timeline = Vec::new();
     for fields in root.tables("timeline") {
         let at = world.moment(&fields, "at");
@@ -23,6 +24,11 @@ pub(super) fn timeline(
             continue;
         };
         match command::parse(line, names) {
+            Ok(Command::Inquire(_)) => {
+                let problem = Problem::new("this command only looks, and nobody sees it here");
+                let problem = problem.at(fields.place_of("do"), "");
+                world.problem(problem.hint("type it at the prompt"));
+            }
             Ok(command) => timeline.extend(at.map(|at| (at, command))),
             Err(problem) => {
                 let problem = pointed_at(&problem, line, fields.place_of("do"), world.sources);
@@ -32,6 +38,21 @@ pub(super) fn timeline(
     }
     timeline.sort_by_key(|(at, _)| *at);
     timeline
+}
+
+/// The names with the partitions that the timeline adds: other lines may speak of them. One that
+/// comes too early for its partition is refused when its moment comes.
+fn grown(root: Fields<'_>, names: &Names) -> Names {
+    let mut grown = names.clone();
+    for fields in root.tables("timeline") {
+        let command = fields.text("do").map(|line| command::parse(line, names));
+        if let Some(Ok(Command::AddPartitions { topic, partitions })) = command
+            && grown.partitions_of(topic) < partitions
+        {
+            grown.set_partitions(topic, partitions);
+        }
+    }
+    grown
 }
 
 /// A problem of a line, with its caret at the word inside the string that holds the line.

@@ -182,6 +182,14 @@ pub(super) fn histories(world: &mut World<'_>, root: Fields<'_>, producers: &[Pr
         if needs_records && !is_chosen {
             existing.history = HistoryDetail::Records;
         }
+        let compacts = existing.settings.cleanup_policy.compacts();
+        if compacts && existing.history != HistoryDetail::Records {
+            let problem = Problem::new("the cleaner of a compacted topic needs every record");
+            world.findings.problem(problem.at(
+                fields.place_of("history"),
+                "expected \"records\", or no `history`",
+            ));
+        }
         if is_named && existing.history != HistoryDetail::Records {
             let problem = Problem::new("a log expectation needs every record of this topic");
             world.findings.problem(problem.at(
@@ -203,5 +211,9 @@ fn remembers(producer: &ProducerConfig, topic: usize) -> bool {
             .loads
             .iter()
             .any(|load| load.topic.index() == topic);
-    scripted || traced
+    let loads = producer.loads.iter();
+    let copied = loads
+        .filter_map(|load| load.replay)
+        .any(|source| source.index() == topic);
+    scripted || traced || copied
 }

@@ -14,7 +14,7 @@ use crate::sim::cluster::broker::{Fencing, Process};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::{BrokerState, Fact};
-use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicPartition};
 use crate::sim::metadata::Image;
 use crate::sim::queue::Rank;
 use crate::sim::request::RequestId;
@@ -266,12 +266,12 @@ impl Cluster {
         let mut image: Option<Image> = None;
         for &topic in &ctx.requests.get(id).topics {
             let current = image.as_ref().unwrap_or(&self.controller.image);
-            let count = self.partitions.iter().filter(|p| p.topic == topic).count() as u32;
-            if current.topic(topic).partitions == 0 && count > 0 {
+            let laid_out = &self.topics[topic.index()];
+            if current.topic(topic).partitions.is_empty() && !laid_out.is_empty() {
                 image
                     .get_or_insert_with(|| (*self.controller.image).clone())
                     .topics[topic.index()]
-                .partitions = count;
+                .partitions = Arc::clone(laid_out);
             }
         }
         if let Some(image) = image {
@@ -285,7 +285,11 @@ impl Cluster {
         let before = std::mem::replace(&mut self.controller.image, Arc::new(image));
         let after = self.controller.image.clone();
         for (place, (old, new)) in before.partitions.iter().zip(&after.partitions).enumerate() {
-            let partition = PartitionIndex(place as u32);
+            let name = TopicPartition {
+                topic: self.partitions[place].topic,
+                number: self.partitions[place].number,
+            };
+            let partition = PartitionIndex::new(place as u32, name);
             if old.leader != new.leader {
                 let unclean = new.leader.is_some_and(|leader| !old.isr.contains(&leader));
                 let (leader, epoch) = (new.leader, new.epoch);

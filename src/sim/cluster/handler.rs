@@ -10,10 +10,11 @@ use crate::kafka::wire::{
 };
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
+use crate::sim::cluster::key_watch::{lacks_key, remember_keys};
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::fact::{Appended, Flow};
-use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
@@ -149,12 +150,11 @@ impl Cluster {
             .topics
             .iter()
             .map(|&topic| {
-                let partitions = image.topic(topic).partitions;
-                let first = image.topic(topic).first.index();
-                let replicas = self
-                    .partitions
-                    .get(first)
-                    .map_or(0, |p| p.replicas.len() as u32);
+                let known = &image.topic(topic).partitions;
+                let replicas = known.first().map_or(0, |first| {
+                    self.partitions[first.index()].replicas.len() as u32
+                });
+                let partitions = known.len() as u32;
                 TopicMetadataSize {
                     name_bytes: ctx.config.topics[topic.index()].name.len() as u32,
                     partitions,
@@ -210,19 +210,25 @@ impl Cluster {
         &mut self,
         ctx: &mut Context<'_>,
         (at, acks): (BrokerIndex, i8),
-        producer: crate::sim::ids::ProducerIndex,
+        producer: ProducerIndex,
         part: &mut Part,
     ) {
-        let is_full = self.brokers[at.index()].disk.space == Space::Full;
+        let broker = &self.brokers[at.index()];
+        let is_full = broker.disk.space == Space::Full;
+        let is_known = broker.image.find(part.partition).is_some();
         let partition = &mut self.partitions[part.partition.index()];
         let refused = if is_full {
             Some(ErrorCode::KafkaStorageError)
+        } else if !is_known {
+            Some(ErrorCode::UnknownTopicOrPartition)
         } else if !partition.is_led_by(at) {
             Some(ErrorCode::NotLeaderOrFollower)
         } else if let Some(error) = partition.injected.pop() {
             Some(error)
         } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {
             Some(ErrorCode::NotEnoughReplicas)
+        } else if partition.compaction.is_some() && lacks_key(ctx, producer, part) {
+            Some(ErrorCode::InvalidRecord)
         } else {
             None
         };
@@ -234,6 +240,12 @@ impl Cluster {
                 let base_offset = partition.append(producer, part);
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
+                if let Some(compaction) = &mut partition.compaction {
+                    let place = (base_offset, part.bytes);
+                    compaction.note_append(&partition.settings, place, ctx.now);
+                }
+                let moment = (at, base_offset);
+                remember_keys(ctx, moment, producer, part);
                 ctx.flow(
                     Rank::broker(at),
                     Flow::Appended(Appended {

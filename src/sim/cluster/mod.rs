@@ -2,14 +2,20 @@
 //!
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
 //! `handler`, follower fetching in `replication`, processes that die and return in `life`,
-//! sessions and elections in `controller`.
+//! sessions and elections in `controller`, topics that get more partitions in `growth`.
 
 mod broker;
+mod cleaner;
 mod controller;
+mod growth;
 mod handler;
+mod key_watch;
 mod life;
+mod placement;
 mod replication;
 mod setup;
+
+use std::sync::Arc;
 
 pub use broker::Broker;
 pub use controller::Controller;
@@ -24,7 +30,10 @@ use replication::FetcherState;
 #[derive(Clone, Debug)]
 pub struct Cluster {
     brokers: Vec<Broker>,
+    /// By [`PartitionIndex`].
     partitions: Vec<Partition>,
+    /// By topic: its partitions by number, of topics that may still be created, too.
+    topics: Vec<Arc<[PartitionIndex]>>,
     fetchers: Vec<FetcherState>,
     controller: Controller,
 }
@@ -43,6 +52,11 @@ impl Cluster {
     /// All partitions, by index; those of topics that do not exist (yet) included.
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
+    }
+
+    /// The partitions of each topic by number, by topic.
+    pub fn topics(&self) -> &[Arc<[PartitionIndex]>] {
+        &self.topics
     }
 
     /// The controller.
@@ -101,6 +115,7 @@ impl Cluster {
             }
             Event::SessionCheck => self.on_session_check(ctx),
             Event::LeaderRebalance => self.on_leader_rebalance(ctx),
+            Event::LogCleaner => self.on_log_cleaner(ctx),
             Event::MetadataApplied {
                 broker,
                 incarnation,
@@ -125,7 +140,10 @@ impl Cluster {
             } => {
                 self.on_alter_partition(ctx, partition, leader_epoch);
             }
-            Event::Run { .. } | Event::Deliver(_) | Event::Command(_) => {}
+            Event::Run { .. }
+            | Event::Deliver(_)
+            | Event::ReplayFetch { .. }
+            | Event::Command(_) => {}
         }
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::kafka::settings::TopicSettings;
 use crate::sim::cluster::broker::Broker;
+use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::metadata::{Image, PartitionImage, TopicImage};
 use crate::sim::partition::Partition;
 use crate::sim::queue::{EventQueue, Rank};
@@ -18,19 +19,29 @@ impl Cluster {
     /// The configured cluster, with its first timers in the queue.
     pub fn new(config: &Config, queue: &mut EventQueue<Event>) -> Self {
         let mut partitions = Vec::new();
-        let mut topics = Vec::new();
+        let (mut topics, mut laid_out) = (Vec::new(), Vec::new());
         for (place, topic) in config.topics.iter().enumerate() {
-            let first = PartitionIndex(partitions.len() as u32);
-            let existing = topic.existing.as_ref();
-            let created = existing.map_or(0, |existing| existing.replicas.len() as u32);
-            topics.push(TopicImage {
-                first,
-                partitions: created,
-            });
+            let index = TopicIndex(place as u16);
             let would_be = auto_created(config, topic);
-            if let Some(layout) = existing.or(would_be.as_ref()) {
-                partitions.extend(lay_out(TopicIndex(place as u16), layout));
+            let first = partitions.len() as u32;
+            if let Some(layout) = topic.existing.as_ref().or(would_be.as_ref()) {
+                partitions.extend(lay_out(index, layout));
             }
+            let ids: Arc<[_]> = (first..partitions.len() as u32)
+                .zip(0..)
+                .map(|(place, number)| {
+                    let topic = index;
+                    PartitionIndex::new(place, TopicPartition { topic, number })
+                })
+                .collect();
+            topics.push(TopicImage {
+                partitions: if topic.existing.is_some() {
+                    Arc::clone(&ids)
+                } else {
+                    Arc::default()
+                },
+            });
+            laid_out.push(ids);
         }
         let image = Arc::new(Image {
             version: 1,
@@ -43,17 +54,24 @@ impl Cluster {
             .iter()
             .map(|broker| Broker::new(broker, image.clone(), config.producers.len()))
             .collect();
-        for (place, partition) in partitions.iter().enumerate() {
-            for replica in &partition.replicas {
-                let holds = &mut brokers[replica.broker.index()].replica_of;
-                holds.push(PartitionIndex(place as u32));
+        for &index in laid_out.iter().flat_map(|ids| ids.iter()) {
+            for replica in &partitions[index.index()].replicas {
+                brokers[replica.broker.index()].replica_of.push(index);
             }
         }
         schedule(&brokers, queue);
+        if partitions
+            .iter()
+            .any(|partition| partition.compaction.is_some())
+        {
+            let first = SimTime::ZERO + CLEANER_BACKOFF;
+            queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
+        }
         let count = brokers.len();
         Self {
             brokers,
             partitions,
+            topics: laid_out,
             fetchers: vec![FetcherState::default(); count * count],
             controller: Controller {
                 image,

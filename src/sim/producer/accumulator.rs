@@ -87,11 +87,12 @@ pub struct Sequences {
 
 impl Queue {
     /// A partition without batches.
-    pub fn new(partition: PartitionIndex, topic: TopicIndex, number: u32) -> Self {
+    pub fn new(partition: PartitionIndex) -> Self {
+        let name = partition.name();
         Self {
             partition,
-            topic,
-            number,
+            topic: name.topic,
+            number: name.number,
             deque: VecDeque::new(),
             unfinished: VecDeque::new(),
             leader: None,
@@ -352,7 +353,7 @@ mod tests {
 
     fn accumulator() -> Accumulator {
         let mut accumulator = Accumulator::default();
-        accumulator.add_queue(Queue::new(PartitionIndex(0), TopicIndex(0), 0));
+        accumulator.add_queue(Queue::new(PartitionIndex::of_first_topic(0)));
         accumulator
     }
 

@@ -35,7 +35,13 @@ impl Client {
     pub(super) fn choose(&mut self, ctx: &Context<'_>, call: &mut SendCall, count: u32) -> u32 {
         let number = match call.route {
             Route::Partition(number) => number,
-            Route::Hash(hash) => hash % count.max(1),
+            Route::Hash(hash) => {
+                // Decided once a call: what its thread learns while it waits for memory changes
+                // nothing (`KafkaProducer.doSend`).
+                let number = hash % count.max(1);
+                call.route = Route::Partition(number);
+                number
+            }
             Route::Sticky if self.settings.partitioner.class == PartitionerClass::BuiltIn => {
                 self.stick(ctx, call.topic)
             }

@@ -179,16 +179,11 @@ impl Client {
     }
 
     /// A topic's partitions are known for the first time, or it has more: queues for them.
-    pub(super) fn learn_partitions(
-        &mut self,
-        topic: TopicIndex,
-        first: PartitionIndex,
-        count: u32,
-    ) {
-        let known = self.metadata.topic(topic).queues.len() as u32;
-        for number in known..count {
-            let partition = PartitionIndex(first.0 + number);
-            let mut queue = Queue::new(partition, topic, number);
+    /// An answer of a broker that lags behind never takes partitions away again.
+    pub(super) fn learn_partitions(&mut self, topic: TopicIndex, partitions: &[PartitionIndex]) {
+        let known = self.metadata.topic(topic).queues.len();
+        for &partition in partitions.iter().skip(known) {
+            let mut queue = Queue::new(partition);
             queue.next_ordinal = self
                 .first_ordinals
                 .get(partition.index())

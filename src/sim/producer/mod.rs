@@ -47,6 +47,7 @@ use crate::sim::producer::batch::Stage;
 use crate::sim::producer::client::{Client, Closing, Counts, Woken};
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
+use crate::sim::replay::{INBOX_RECORDS_MAX, ReplayPosition, Replayed};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ProcessState;
 use crate::sim::workload::LoadKeys;
@@ -73,6 +74,8 @@ pub struct Producer {
     turn: u32,
     run_at: SimTime,
     stalled: VecDeque<Message>,
+    /// By load: how far it has read the topic that it copies.
+    replays: Vec<ReplayPosition>,
     next_client: NextClient,
     earlier: Earlier,
 }
@@ -112,6 +115,7 @@ impl Producer {
             turn: 0,
             run_at: SimTime::NEVER,
             stalled: VecDeque::new(),
+            replays: vec![ReplayPosition::default(); producer.loads.len()],
             next_client: NextClient::None,
             earlier: Earlier::default(),
         }
@@ -283,6 +287,7 @@ impl Producer {
 
     fn start_process(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
+        self.replays.fill(ReplayPosition::default());
         let application =
             Application::new(ctx.config, (self.me, &self.keys), ctx.now, self.incarnation);
         self.application = Some(application);
@@ -392,6 +397,25 @@ impl Producer {
             client.run_sender(ctx);
         }
         self.after(ctx);
+    }
+
+    /// How many records a load that copies a topic takes now, and how far it has read; nothing
+    /// while its process does not run.
+    pub fn replay_position(&mut self, load: usize) -> Option<(usize, &mut ReplayPosition)> {
+        let application = self.application.as_ref();
+        let application = application.filter(|_| self.state == ProcessState::Running)?;
+        let room = INBOX_RECORDS_MAX.saturating_sub(application.inbox_records(load));
+        Some((room, self.replays.get_mut(load)?))
+    }
+
+    /// What a load read reaches its application.
+    pub fn on_replayed(&mut self, ctx: &mut Context<'_>, load: usize, records: Vec<Replayed>) {
+        if let Some(application) = &mut self.application
+            && !records.is_empty()
+        {
+            application.on_replayed(ctx.now, load, records);
+            self.schedule(ctx);
+        }
     }
 
     /// Another rate for all loads.

@@ -6,7 +6,7 @@ use crate::kafka::error::ErrorCode;
 use crate::sim::context::Context;
 use crate::sim::event::Channel;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
-use crate::sim::ids::BrokerIndex;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
 use crate::sim::producer::client::{Client, Woken};
@@ -85,20 +85,26 @@ impl Client {
         let mut wants_another = false;
         for &topic in &topics {
             let known = image.topic(topic);
-            if known.partitions == 0 {
+            if known.partitions.is_empty() {
                 wants_another = true;
                 continue;
             }
-            if self.metadata.partitions(topic).is_none() {
+            let before = self.metadata.topic(topic);
+            let (from, to) = (before.queues.len(), known.partitions.len());
+            if !before.is_known || from < to {
                 news = News::Newer;
             }
-            self.learn_partitions(topic, known.first, known.partitions);
+            self.learn_partitions(topic, &known.partitions);
+            if (1..to).contains(&from) {
+                self.say_learned(ctx, topic, (from as u32, to as u32));
+            }
             for place in self.metadata.topic(topic).queues.clone() {
                 let queue = &mut self.accumulator.queues[place as usize];
-                let state = image.partition(queue.partition);
-                if state.epoch < queue.leader_epoch {
+                // The client may have heard of a partition from a broker that knows more.
+                let state = image.find(queue.partition);
+                let Some(state) = state.filter(|state| state.epoch >= queue.leader_epoch) else {
                     continue;
-                }
+                };
                 let is_newer = state.epoch > queue.leader_epoch;
                 (queue.leader, queue.leader_epoch) = (state.leader, state.epoch);
                 wants_another |= state.leader.is_none();
@@ -136,6 +142,17 @@ impl Client {
                 },
             );
         }
+    }
+
+    fn say_learned(&self, ctx: &mut Context<'_>, topic: TopicIndex, (from, to): (u32, u32)) {
+        let producer = self.me;
+        let fact = Fact::PartitionsLearned {
+            producer,
+            topic,
+            from,
+            to,
+        };
+        ctx.fact(self.rank, fact);
     }
 
     /// KIP-951: a retried batch goes at once to a leader that is newer than its last attempt.

@@ -74,7 +74,7 @@ impl Sleep {
         let timeout_ms = self.until_ms.saturating_sub(now.as_millis());
         let mut ends_at = now + SimSpan::from_millis(timeout_ms);
         if timeout_ms >= LONG_SLEEP_MS {
-            ends_at = ends_at + LATE;
+            ends_at += LATE;
         }
         self.wakes_at = self.event_at.min(ends_at);
     }

@@ -26,7 +26,8 @@ pub struct LoadKeys {
 
 /// The keys of every load of every producer, and the empty tallies. Loads with the same keys, sizes
 /// and partitions share one table.
-pub fn keys_of_loads(config: &Config) -> (Vec<Vec<LoadKeys>>, KeyTallies) {
+pub fn keys_of_loads(config: &Config) -> (Vec<Vec<LoadKeys>>, KeyTallies, KeyTables) {
+    let mut tables = KeyTables::default();
     let (tallies, ids) = KeyTallies::new(config);
     let of_producer = |(tables, ids): (Vec<_>, Vec<_>)| {
         let pairs = tables.into_iter().zip(ids);
@@ -34,34 +35,47 @@ pub fn keys_of_loads(config: &Config) -> (Vec<Vec<LoadKeys>>, KeyTallies) {
             .map(|(table, tally)| LoadKeys { table, tally })
             .collect()
     };
-    let keys = key_tables(config).into_iter().zip(ids).map(of_producer);
-    (keys.collect(), tallies)
+    let keys = tables.of_producers(config).into_iter().zip(ids);
+    let keys = keys.map(of_producer).collect();
+    (keys, tallies, tables)
 }
 
-fn key_tables(config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
-    let mut made: Vec<(Kind, Arc<KeyTable>)> = Vec::new();
-    let mut table = |load: &LoadConfig| {
-        let existing = config.topics[load.topic.index()].existing.as_ref();
+/// All tables that were made so far. A topic that grows needs others: the first producer to learn
+/// of it makes them, and those that learn later share them.
+#[derive(Clone, Debug, Default)]
+pub struct KeyTables(Vec<(Kind, Arc<KeyTable>)>);
+
+impl KeyTables {
+    /// The table of a load for a topic with so many partitions.
+    pub fn table(&mut self, load: &LoadConfig, partitions: u32) -> Arc<KeyTable> {
         let kind = Kind {
             keys: Arc::clone(&load.keys),
             value_bytes: load.values.fixed(),
-            partitions: existing.map_or(1, |topic| topic.replicas.len() as u32),
+            partitions,
         };
-        if let Some((_, table)) = made.iter().find(|(other, _)| other.is_like(&kind)) {
+        if let Some((_, table)) = self.0.iter().find(|(other, _)| other.is_like(&kind)) {
             return Arc::clone(table);
         }
         let table = Arc::new(KeyTable::new(&kind.keys, kind.value_bytes, kind.partitions));
-        made.push((kind, Arc::clone(&table)));
+        self.0.push((kind, Arc::clone(&table)));
         table
-    };
-    config
-        .producers
-        .iter()
-        .map(|p| p.loads.iter().map(&mut table).collect())
-        .collect()
+    }
+
+    fn of_producers(&mut self, config: &Config) -> Vec<Vec<Arc<KeyTable>>> {
+        let mut table = |load: &LoadConfig| {
+            let existing = config.topics[load.topic.index()].existing.as_ref();
+            let partitions = existing.map_or(1, |topic| topic.replicas.len() as u32);
+            self.table(load, partitions)
+        };
+        let producers = config.producers.iter();
+        producers
+            .map(|p| p.loads.iter().map(&mut table).collect())
+            .collect()
+    }
 }
 
 /// What a key table is made from.
+#[derive(Clone, Debug)]
 struct Kind {
     keys: Arc<KeyConfig>,
     value_bytes: Option<u32>,

@@ -51,9 +51,13 @@ impl Application {
             && let Some(record) = thread.backlog.pop_front()
         {
             (thread.in_hand, thread.from_backlog) = (Some(record), true);
+        } else if load.waits_for_replay() {
+            // It goes on when the next fetch brings something.
+            thread.next_at = SimTime::NEVER;
+            return;
         } else if load.config.records_max.is_none_or(|max| load.begun < max) {
             load.begun += 1;
-            thread.in_hand = Some(load.draw(thread, client));
+            thread.in_hand = Some(load.next(thread, client));
             thread.from_backlog = false;
         } else if thread.backlog.is_empty() {
             self.end_of_load(ctx, client, place);
@@ -103,6 +107,9 @@ impl Application {
 
     /// The record is in a batch: on to the next, unless this one is waited for.
     fn sent(&mut self, ctx: &mut Context<'_>, client: &mut Client, place: usize, batch: BatchId) {
+        if let Some(record) = self.threads[place].in_hand {
+            self.note_record(ctx, client, place, (&record, batch));
+        }
         let thread = &mut self.threads[place];
         let record = thread.in_hand.take();
         thread.call = None;

@@ -5,21 +5,25 @@
 //! thread.
 
 mod call;
+mod note;
 mod plain;
+mod replay;
 mod thread;
 
 pub use thread::{InHand, Thread, Waiting};
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::kafka::size::payload_bytes;
-use crate::sim::config::{Arrival, Config, LoadConfig, ProducerConfig};
+use crate::sim::config::{Arrival, Config, HistoryDetail, LoadConfig, ProducerConfig};
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::producer::append::Route;
 use crate::sim::producer::client::Client;
 use crate::sim::queue::Rank;
+use crate::sim::replay::Replayed;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::workload::{KeySource, LoadKeys, Pace, Step, value_bytes};
@@ -71,6 +75,11 @@ pub struct Load {
     /// The present interval, while it is known.
     step: Option<Step>,
     pub(super) keys: LoadKeys,
+    /// How much is remembered of its records.
+    detail: HistoryDetail,
+    /// Records that were read from the topic that this load copies, and the one in hand.
+    inbox: VecDeque<Replayed>,
+    replayed: Option<Replayed>,
     /// Records begun.
     pub(super) begun: u64,
     pub(super) threads_done: u32,
@@ -85,7 +94,7 @@ impl Application {
         incarnation: u16,
     ) -> Self {
         let producer = &config.producers[me.index()];
-        let of_load = |(load, keys)| Load::new(load, keys);
+        let of_load = |(load, keys): (&LoadConfig, _)| Load::new(load, keys, config);
         let loads: Vec<_> = producer.loads.iter().zip(keys).map(of_load).collect();
         let mut threads = Vec::new();
         for (place, load) in loads.iter().enumerate() {
@@ -253,10 +262,15 @@ impl Application {
 }
 
 impl Load {
-    fn new(config: &LoadConfig, keys: &LoadKeys) -> Self {
+    fn new(config: &LoadConfig, keys: &LoadKeys, world: &Config) -> Self {
+        let topic = world.topics[config.topic.index()].existing.as_ref();
+        let detail = topic.map_or(HistoryDetail::Sums, |topic| topic.history);
         Self {
+            detail,
             pace: Pace::new(&config.rate, config.threads),
             keys: keys.clone(),
+            inbox: VecDeque::new(),
+            replayed: None,
             begun: 0,
             step: None,
             threads_done: 0,

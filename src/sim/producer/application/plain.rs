@@ -4,16 +4,14 @@
 //! Everything else (a batch without room, an unknown topic, a wait) leaves the loop and becomes a
 //! call of its own. Times and batch boundaries are those that one call after another would give.
 
-use std::sync::Arc;
-
 use crate::kafka::size::upper_bound_estimate;
-use crate::sim::config::{Arrival, AwaitAcks, Pacing, ValueConfig};
+use crate::sim::config::{Arrival, AwaitAcks, HistoryDetail, Pacing, ValueConfig};
 use crate::sim::context::Context;
 use crate::sim::producer::accumulator::Room;
 use crate::sim::producer::application::{Application, Load};
 use crate::sim::producer::client::Client;
 use crate::sim::time::SimTime;
-use crate::sim::workload::{KeyTable, Step};
+use crate::sim::workload::Step;
 
 impl Application {
     /// Records of one thread into open batches, up to `limit` or the first one that needs more.
@@ -32,7 +30,7 @@ impl Application {
             .config
             .records_max
             .map_or(u64::MAX, |max| max.saturating_sub(load.begun));
-        if left == 0 || !load.prepare(client) {
+        if left == 0 || !load.prepare(ctx, client) {
             self.act(ctx, client, place);
             return;
         }
@@ -102,9 +100,11 @@ impl Load {
             .insert(known.unwrap_or_else(|| self.pace.step(now)))
     }
 
-    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything.
+    /// Whether the tight loop can do this load: keyed, one size, nobody waits for anything or
+    /// looks at single records.
     pub(super) fn is_plain(&self) -> bool {
-        self.config.pacing == Pacing::Closed
+        self.detail != HistoryDetail::Records
+            && self.config.pacing == Pacing::Closed
             && self.config.arrival == Arrival::Constant
             && self.config.await_acks == AwaitAcks::None
             && self.config.keys.explicit_partition.is_none()
@@ -116,8 +116,8 @@ impl Load {
     }
 
     /// Whether the topic is known and every record of the load is of a size that the client takes.
-    /// A topic that has another number of partitions than the shared table thought gets its own.
-    fn prepare(&mut self, client: &Client) -> bool {
+    /// A topic that has another number of partitions than the table thought needs another one.
+    fn prepare(&mut self, ctx: &mut Context<'_>, client: &Client) -> bool {
         let count = client
             .metadata
             .partitions(self.config.topic)
@@ -126,8 +126,7 @@ impl Load {
             return false;
         }
         if self.keys.table.partitions != count {
-            let value_bytes = self.config.values.fixed();
-            self.keys.table = Arc::new(KeyTable::new(&self.config.keys, value_bytes, count));
+            self.keys.table = ctx.key_tables.table(&self.config, count);
         }
         let largest = u64::from(upper_bound_estimate(self.keys.table.payload_max()));
         let limit = u64::from(client.settings.max_request_size);

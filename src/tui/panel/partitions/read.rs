@@ -49,7 +49,7 @@ impl<'a> Partitions<'a> {
 
 fn read_row(scene: &Scene<'_>, partition: PartitionIndex) -> Row {
     let view = scene.session.simulation().partition(partition);
-    let rate = |figure| scene.last(Metric::Partition(partition, figure));
+    let rate = |figure| scene.last(Metric::Partition(partition.name(), figure));
     Row {
         name: scene.session.simulation().partition_name(partition),
         topic: view.topic,
@@ -70,7 +70,7 @@ fn read_row(scene: &Scene<'_>, partition: PartitionIndex) -> Row {
 }
 
 fn read_history(scene: &Scene<'_>, partition: PartitionIndex, cells: u16) -> Vec<Option<f64>> {
-    let metric = Metric::Partition(partition, PartitionFigure::RecordsInRate);
+    let metric = Metric::Partition(partition.name(), PartitionFigure::RecordsInRate);
     let Some(series) = scene.session.insight().series(metric).filter(|_| cells > 0) else {
         return Vec::new();
     };
