@@ -81,7 +81,7 @@ fn real_differences(real: &Value) -> Option<Vec<f64>> {
     let of_run = |broker: usize, run: usize| brokers[broker]["runs"][run].as_f64();
     let runs = brokers.first()?["runs"].as_array()?.len();
     (0..runs)
-        .map(|run| Some(of_run(2, run)? - (of_run(0, run)? + of_run(1, run)?) / 2.0))
+        .map(|run| Some(of_run(2, run)? - f64::midpoint(of_run(0, run)?, of_run(1, run)?)))
         .collect()
 }
 
