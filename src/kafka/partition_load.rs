@@ -219,8 +219,8 @@ mod tests {
         assert_eq!(chosen(&table, 4), [0, 1, 0, 3]);
     }
 
-    /// How often the draws below 5,040 chose each partition in the 4.4.0 client; the first `known` of
-    /// four are in the table.
+    /// How often the draws below 5,040 chose each partition in the 4.4.0 client; the first `known`
+    /// of four are in the table.
     fn racks_of_4_4(racks: &str, queues: [u32; 4], known: usize) -> Vec<u32> {
         let leadership = |(place, rack): (usize, char)| match rack {
             _ if known <= place => Leaderless,
