@@ -45,13 +45,9 @@ pub fn render(command: &Command, names: &Names) -> String {
             format!("producer {verb} {}", names.producer_name(*producer))
         }
         Command::Consumer(consumer, fault) => {
-            let name = names.consumer_name(*consumer);
-            format!("consumer {} {name}", consumer_verb(*fault))
+            consumer_line(*fault, &names.consumer_name(*consumer))
         }
-        Command::Group(group, fault) => {
-            let name = names.group_name(*group);
-            format!("consumer {} {name}", consumer_verb(*fault))
-        }
+        Command::Group(group, fault) => consumer_line(*fault, names.group_name(*group)),
         Command::SetConsumerRate {
             group,
             micro_records_per_second,
@@ -96,14 +92,15 @@ fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {
     }
 }
 
-fn consumer_verb(fault: ConsumerFault) -> &'static str {
-    match fault {
+fn consumer_line(fault: ConsumerFault, name: &str) -> String {
+    let verb = match fault {
         ConsumerFault::Pause => "pause",
         ConsumerFault::Resume => "resume",
         ConsumerFault::Crash => "crash",
         ConsumerFault::Restart => "restart",
         ConsumerFault::Close => "close",
-    }
+    };
+    format!("consumer {verb} {name}")
 }
 
 fn broker_line(broker: &str, fault: BrokerFault) -> String {

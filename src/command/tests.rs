@@ -174,6 +174,14 @@ fn the_reference_lists_every_command() {
     golden("the_reference_lists_every_command", &lines.join("\n"));
 }
 
+fn any_inquiry() -> impl Strategy<Value = Inquiry> {
+    prop_oneof![
+        Just(Inquiry::ListTopics),
+        Just(Inquiry::DescribeTopics(None)),
+        (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
+    ]
+}
+
 fn any_command() -> impl Strategy<Value = Command> {
     let broker = || (0..3_u16).prop_map(BrokerIndex);
     let producer = || (0..2_u16).prop_map(ProducerIndex);
@@ -225,12 +233,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             topic: TopicIndex(topic),
             partitions
         }),
-        prop_oneof![
-            Just(Inquiry::ListTopics),
-            Just(Inquiry::DescribeTopics(None)),
-            (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
-        ]
-        .prop_map(Command::Inquire),
+        any_inquiry().prop_map(Command::Inquire),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
         (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),

@@ -44,13 +44,7 @@ pub fn words(command: &Command, config: &Config) -> String {
             let name = names::topic(config, *topic);
             format!("{name} gets {partitions} partitions")
         }
-        Command::Inquire(Inquiry::ListTopics) => "somebody lists the topics".to_owned(),
-        Command::Inquire(Inquiry::DescribeTopics(None)) => {
-            "somebody looks at all topics".to_owned()
-        }
-        Command::Inquire(Inquiry::DescribeTopics(Some(topic))) => {
-            format!("somebody looks at topic {}", names::topic(config, *topic))
-        }
+        Command::Inquire(inquiry) => looking(*inquiry, config),
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",
@@ -79,6 +73,16 @@ pub fn words(command: &Command, config: &Config) -> String {
             names::producer(config, *producer),
             *micro_records_per_second as f64 / 1e6,
         ),
+    }
+}
+
+fn looking(inquiry: Inquiry, config: &Config) -> String {
+    match inquiry {
+        Inquiry::ListTopics => "somebody lists the topics".to_owned(),
+        Inquiry::DescribeTopics(None) => "somebody looks at all topics".to_owned(),
+        Inquiry::DescribeTopics(Some(topic)) => {
+            format!("somebody looks at topic {}", names::topic(config, topic))
+        }
     }
 }
 

@@ -329,6 +329,41 @@ pub fn client_metrics(config: &Config, producer: ProducerIndex) -> Vec<Metric> {
 
 /// What the first screen shows.
 fn shown(config: &Config) -> Vec<Metric> {
+    let mut metrics = Vec::new();
+    for producer in 0..config.producers.len().min(PRODUCERS_SHOWN_MAX) {
+        metrics.extend(shown_of_producer(config, ProducerIndex(producer as u16)));
+    }
+    for broker in 0..config.brokers.len() {
+        let broker = BrokerIndex(broker as u16);
+        let figures = [
+            BrokerFigure::AppendRate,
+            BrokerFigure::DiskBacklogMs,
+            BrokerFigure::Requests,
+        ];
+        metrics.extend(figures.map(|figure| Metric::Broker(broker, figure)));
+    }
+    let topics = (0..config.topics.len()).map(|topic| TopicIndex(topic as u16));
+    let partitions = topics.flat_map(|topic| {
+        let numbers = 0..config.partitions_of(topic);
+        numbers.map(move |number| TopicPartition { topic, number })
+    });
+    for partition in partitions.take(PARTITIONS_SHOWN_MAX) {
+        metrics.extend(shown_of(partition));
+    }
+    for group in 0..config.groups.len().min(GROUPS_SHOWN_MAX) {
+        let group = GroupIndex(group as u16);
+        let figures = [
+            GroupFigure::Lag,
+            GroupFigure::ConsumeRate,
+            GroupFigure::IdleMembers,
+        ];
+        metrics.extend(figures.map(|figure| Metric::Group(group, figure)));
+    }
+    metrics
+}
+
+/// What the first screen shows of a producer.
+fn shown_of_producer(config: &Config, producer: ProducerIndex) -> Vec<Metric> {
     const OWN: [OwnFigure; 13] = [
         OwnFigure::TrueWaitShare,
         OwnFigure::TrueBufferpoolWaitRatio,
@@ -366,43 +401,20 @@ fn shown(config: &Config) -> Vec<Metric> {
         RdkafkaMetric::MsgSize,
         RdkafkaMetric::Replyq,
     ];
-    let mut metrics = Vec::new();
-    for producer in 0..config.producers.len().min(PRODUCERS_SHOWN_MAX) {
-        let producer = ProducerIndex(producer as u16);
-        if config.producers[producer.index()].client.java().is_some() {
-            metrics.extend(CLIENT.map(|metric| Metric::client(producer, metric)));
-            metrics.extend(OWN.map(|figure| Metric::own(producer, figure)));
-        } else {
-            let client = |metric| Metric::Rdkafka(producer, RdkafkaFigure::Client(metric));
-            metrics.extend(RDKAFKA.map(client));
-            metrics.extend(RDKAFKA_OWN.map(|figure| Metric::own(producer, figure)));
-        }
+    let own = |figures: &[OwnFigure]| -> Vec<Metric> {
+        let figures = figures.iter();
+        figures
+            .map(|&figure| Metric::own(producer, figure))
+            .collect()
+    };
+    if config.producers[producer.index()].client.java().is_some() {
+        let mut metrics = own(&OWN);
+        metrics.extend(CLIENT.map(|metric| Metric::client(producer, metric)));
+        metrics
+    } else {
+        let client = |metric| Metric::Rdkafka(producer, RdkafkaFigure::Client(metric));
+        let mut metrics = own(&RDKAFKA_OWN);
+        metrics.extend(RDKAFKA.map(client));
+        metrics
     }
-    for broker in 0..config.brokers.len() {
-        let broker = BrokerIndex(broker as u16);
-        let figures = [
-            BrokerFigure::AppendRate,
-            BrokerFigure::DiskBacklogMs,
-            BrokerFigure::Requests,
-        ];
-        metrics.extend(figures.map(|figure| Metric::Broker(broker, figure)));
-    }
-    let topics = (0..config.topics.len()).map(|topic| TopicIndex(topic as u16));
-    let partitions = topics.flat_map(|topic| {
-        let numbers = 0..config.partitions_of(topic);
-        numbers.map(move |number| TopicPartition { topic, number })
-    });
-    for partition in partitions.take(PARTITIONS_SHOWN_MAX) {
-        metrics.extend(shown_of(partition));
-    }
-    for group in 0..config.groups.len().min(GROUPS_SHOWN_MAX) {
-        let group = GroupIndex(group as u16);
-        let figures = [
-            GroupFigure::Lag,
-            GroupFigure::ConsumeRate,
-            GroupFigure::IdleMembers,
-        ];
-        metrics.extend(figures.map(|figure| Metric::Group(group, figure)));
-    }
-    metrics
 }

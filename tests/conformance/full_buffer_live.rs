@@ -101,22 +101,13 @@ fn scenario(case: &str, records_per_second: u64) -> String {
         _ => "heal",
     };
     // One link after the other, as the recordings struck them.
-<<<<<<< HEAD
-    let faults: Vec<String> = (0..3)
-=======
     let faults = [0, 1, 2]
->>>>>>> choice
         .map(|link| {
             let at = START_MS + FAULT_FROM_MS + link * fault_ms_per_link(case);
             let broker = link + 1;
             format!("[[timeline]]\nat = \"{at}ms\"\ndo = \"link {fault} trips {broker}\"\n")
         })
-<<<<<<< HEAD
-        .collect();
-    let faults = faults.concat();
-=======
         .concat();
->>>>>>> choice
     let leaders: Vec<u32> = (0..12).map(|partition| 1 + partition % 3).collect();
     let warm_up = warm_up(0..3);
     format!(

@@ -422,12 +422,8 @@ impl Consumer {
             // What was given up can be given to others in one more rebalance.
             self.membership.rejoin = Rejoin::Wanted;
         }
-        let reads = |partition| {
-            partitions
-                .iter()
-                .any(|&known: &PartitionIndex| known == partition)
-        };
-        self.buffered.retain(|buffered| reads(buffered.partition));
+        self.buffered
+            .retain(|buffered| partitions.contains(&buffered.partition));
         self.membership.last_assignment = partitions;
         self.membership.stage = MemberStage::Stable;
         self.membership.failed_attempts = 0;
