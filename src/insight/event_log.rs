@@ -142,17 +142,13 @@ fn deserves_mark(fact: &Fact) -> bool {
         Fact::CommandApplied(_)
         | Fact::LeaderChanged { .. }
         | Fact::GroupStable { .. }
-        | Fact::MemberLeft {
-            why:
-                MemberLoss::SessionTimeout | MemberLoss::PollInterval | MemberLoss::RebalanceTimeout,
-            ..
-        }
         | Fact::PoolExhausted { .. }
         | Fact::BrokerChanged {
             state: BrokerState::Fenced,
             ..
         }
         | Fact::Ended => true,
+        Fact::MemberLeft { why, .. } => *why != MemberLoss::Left,
         Fact::LinkChanged { .. } | Fact::BrokerChanged { .. } => false,
         _ => severity(fact) == Severity::Error,
     }

@@ -128,6 +128,7 @@ impl FactKind {
                 exception: Some(_), ..
             } => Severity::Error,
             Fact::ApplicationExited { records_lost, .. } if 0 < *records_lost => Severity::Error,
+            Fact::MemberLeft { why, .. } if *why != MemberLoss::Left => Severity::Warning,
             Fact::PoolExhausted { .. }
             | Fact::ThreadBlocked { .. }
             | Fact::BatchRetried { .. }
@@ -138,11 +139,6 @@ impl FactKind {
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
             | Fact::GroupStable { idle: 1.., .. }
-            | Fact::MemberLeft {
-                why:
-                    MemberLoss::SessionTimeout | MemberLoss::PollInterval | MemberLoss::RebalanceTimeout,
-                ..
-            }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
                 state: LinkState::Degraded,

@@ -25,6 +25,7 @@ mod consumer;
 mod context;
 mod dispatch;
 mod event;
+mod exception;
 pub mod fact;
 #[cfg(test)]
 mod growth_stories;

@@ -292,7 +292,8 @@ mod tests {
             expectations in 0_u16..,
         ) {
             let area = Rect::new(x, y, width, height);
-            let dashboard = dashboard(area, Wants { partitions, machines, consumers, expectations });
+            let wants = Wants { partitions, machines, consumers, expectations };
+            let dashboard = dashboard(area, wants);
             for slot in &dashboard.slots {
                 prop_assert_eq!(slot.outline.intersection(dashboard.body), slot.outline);
             }

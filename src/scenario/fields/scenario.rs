@@ -62,8 +62,8 @@ const EXTENDS: Field = optional(
     "extends",
     Kind::Path,
     "another scenario, by path or by name, that this one changes: tables merge by key; \
-     producers, topics and consumers by name, brokers by id, links by pair; load, script, timeline and \
-     expect replace the other's",
+     producers, topics and consumers by name, brokers by id, links by pair; load, script, \
+     timeline and expect replace the other's",
 );
 
 pub(crate) static SCENARIO: TableSpec = TableSpec {
