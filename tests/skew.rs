@@ -64,6 +64,30 @@ fn fewer_keys_than_partitions_are_the_cause() {
 }
 
 #[test]
+fn a_hot_key_is_the_cause_where_only_one_of_two_hashes_puts_it() {
+    let load = "key = [{ key = \"acme\", weight = 30 }, \"a\", \"b\", \"c\", \"d\", \"e\", \"f\"]";
+    let rest = "[[producer.load]]\ntopic = \"events\"\nrate = 1000\nkey = { cycle = 500 }\n";
+    let librdkafka = producer("b", load).replace(
+        "[[producer.load]]",
+        "client = \"librdkafka\"\n[[producer.load]]",
+    );
+    let both = producer("a", &(load.to_owned() + "\n" + rest)) + &librdkafka;
+    let session = run(&(topic(24) + &both));
+    assert_eq!(cause(&session), Some("hot-key"));
+    assert!(warning(&session, "mixed-hashing").is_some());
+}
+
+#[test]
+fn a_missing_key_that_is_hashed_is_the_cause() {
+    let load = producer("a", "").replace(
+        "[[producer.load]]",
+        "client = \"librdkafka\"\nconfig.partitioner = \"consistent\"\n[[producer.load]]",
+    );
+    let load = load.replace("rate = 1000", "rate = 10000");
+    assert_eq!(cause(&run(&(topic(6) + &load))), Some("null-keys-hashed"));
+}
+
+#[test]
 fn a_partition_that_the_application_names_is_the_cause() {
     let session = run(&(topic(6) + &producer("a", "partition = 4")));
     assert_eq!(cause(&session), Some("named-partition"));

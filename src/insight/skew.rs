@@ -1,14 +1,15 @@
 //! How a topic's records are spread over its partitions, and why one has far more than the others.
 //!
 //! A cause is looked for in the order in which people can do something about it: the application
-//! names the partition, there are fewer keys than partitions, one key is hot, a broker is slow, or
-//! keys hash unluckily.
+//! names the partition, records have no key and are hashed all the same, there are fewer keys than
+//! partitions, one key is hot, a broker is slow, or keys hash unluckily.
 
+use crate::kafka::rdkafka_partitioner::Choice;
 use crate::sim::Simulation;
-use crate::sim::config::{Config, LoadConfig};
+use crate::sim::config::{ClientConfig, Config, LoadConfig};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::time::SimSpan;
-use crate::sim::view::{KeyCount, PartitionView};
+use crate::sim::view::PartitionView;
 
 use super::names;
 use super::reading::Spread;
@@ -36,6 +37,8 @@ const KEY_CHARS_MAX: usize = 40;
 pub enum Cause {
     /// The application names it.
     Named,
+    /// Records have no key, and a client's `partitioner` hashes NULL as it hashes a key.
+    NullHashed,
     /// There are fewer keys than partitions.
     FewKeys(u64),
     /// One key has most of its records.
@@ -76,6 +79,7 @@ impl Cause {
     pub fn words(&self, config: &Config) -> String {
         match self {
             Self::Named => "the application names this partition".to_owned(),
+            Self::NullHashed => "records have no key and are hashed all the same".to_owned(),
             Self::FewKeys(1) => "there is only one key".to_owned(),
             Self::FewKeys(keys) => format!("there are only {keys} keys"),
             Self::HotKey { key, share } => {
@@ -92,6 +96,7 @@ impl Cause {
     pub fn brief(&self, config: &Config) -> String {
         match self {
             Self::Named => "named by the application".to_owned(),
+            Self::NullHashed => "no keys, but hashed".to_owned(),
             Self::FewKeys(1) => "only one key".to_owned(),
             Self::FewKeys(keys) => format!("only {keys} keys"),
             Self::HotKey { key, share } => format!("hot key {key} {:.1} %", share * 100.0),
@@ -103,6 +108,7 @@ impl Cause {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Named => "named-partition",
+            Self::NullHashed => "null-keys-hashed",
             Self::FewKeys(_) => "few-keys",
             Self::HotKey { .. } => "hot-key",
             Self::SlowBroker(_) => "slow-broker",
@@ -142,6 +148,9 @@ pub fn cause(
     if loads_of(config, topic).any(is_named) {
         return Cause::Named;
     }
+    if !is_keyed(config, topic) && is_null_hashed(config, fullest, partitions.len() as u32) {
+        return Cause::NullHashed;
+    }
     if !is_keyed(config, topic) {
         return fullest.leader.map_or(Cause::Hashing, Cause::SlowBroker);
     }
@@ -149,14 +158,16 @@ pub fn cause(
     if 0 < keys && keys < partitions.len() as u64 {
         return Cause::FewKeys(keys);
     }
-    let hottest = simulation.hottest_keys(topic, HOTTEST_MAX);
-    let there = |key: &&KeyCount| key.partition == Some(fullest.number);
-    if let Some(hot) = hottest.iter().find(there)
+    let there = simulation.hottest_keys_of(topic, fullest.number, HOTTEST_MAX);
+    if let Some(hot) = there.first()
         && CAUSE_SHARE * fullest.records_in as f64 <= hot.records as f64
     {
+        // Other producers may send the key elsewhere: its share is that of all its records.
+        let everywhere = simulation.hottest_keys(topic, HOTTEST_MAX);
+        let same = everywhere.iter().find(|count| count.key == hot.key);
         return Cause::HotKey {
             key: shown(&hot.key),
-            share: hot.records as f64 / keyed.max(1) as f64,
+            share: same.unwrap_or(hot).records as f64 / keyed.max(1) as f64,
         };
     }
     match fullest.leader.filter(|&leader| is_slow(simulation, leader)) {
@@ -179,6 +190,20 @@ pub fn is_slow(simulation: &Simulation, broker: BrokerIndex) -> bool {
 pub fn is_keyed(config: &Config, topic: TopicIndex) -> bool {
     loads_of(config, topic)
         .any(|load| !load.keys.keys.is_empty() || load.keys.explicit_partition.is_some())
+}
+
+/// Whether a client hashes the missing key of its records to this partition, one of `count`.
+fn is_null_hashed(config: &Config, partition: &PartitionView, count: u32) -> bool {
+    config.producers.iter().any(|producer| {
+        let ClientConfig::Rdkafka(settings) = &producer.client else {
+            return false;
+        };
+        producer
+            .loads
+            .iter()
+            .any(|load| load.topic == partition.topic)
+            && settings.partitioner.choice(None, count) == Choice::Partition(partition.number)
+    })
 }
 
 /// A key, harmless to show and not too long.

@@ -224,7 +224,7 @@ pub struct HotKey {
 pub struct SkewSummary {
     /// The fullest partition, as `TOPIC-N`.
     pub partition: String,
-    /// `hot-key`, `few-keys`, `slow-broker`, `named-partition` or `hashing`.
+    /// `hot-key`, `few-keys`, `null-keys-hashed`, `slow-broker`, `named-partition` or `hashing`.
     pub cause: &'static str,
     /// The cause in words.
     pub text: String,

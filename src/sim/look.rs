@@ -158,12 +158,30 @@ impl Simulation {
 
     /// The keys that were sent most often to a topic, over all producers.
     pub fn hottest_keys(&self, topic: TopicIndex, most: usize) -> Vec<KeyCount> {
+        self.hottest_keys_where(topic, most, |_| true)
+    }
+
+    /// The keys that were sent most often to the partition `number` of a topic, by those producers
+    /// that send all records of a key there; others may send the same key elsewhere.
+    pub fn hottest_keys_of(&self, topic: TopicIndex, number: u32, most: usize) -> Vec<KeyCount> {
+        self.hottest_keys_where(topic, most, |place| place == Some(number))
+    }
+
+    fn hottest_keys_where(
+        &self,
+        topic: TopicIndex,
+        most: usize,
+        counts: impl Fn(Option<u32>) -> bool,
+    ) -> Vec<KeyCount> {
         let partitions = self.cluster.topics()[topic.index()].len() as u32;
         let mut all: Vec<KeyCount> = Vec::new();
         for tally in self.key_tallies.of_topic(topic) {
             for place in tally.hottest(most) {
                 let (key, records) = (&tally.keys.keys[place], tally.records[place]);
                 let partition = self.partition_of_key(tally, key, partitions);
+                if !counts(partition) {
+                    continue;
+                }
                 match all.iter_mut().find(|count| count.key == *key) {
                     Some(count) => {
                         count.records += records;
