@@ -13,9 +13,9 @@ const APP: ProducerIndex = ProducerIndex(0);
 /// A cluster of one broker, or of one for each partition of topic `events`; `last` says what is
 /// special about the last broker.
 fn world(brokers: usize, last: &str, partitions: usize, rest: &str) -> String {
-    let others: String = (1..brokers)
-        .map(|id| format!("[[broker]]\nid = {id}\n"))
-        .collect();
+    let broker = |id| format!("[[broker]]\nid = {id}\n");
+    let others: Vec<String> = (1..brokers).map(broker).collect();
+    let others = others.concat();
     let leaders: Vec<usize> = (0..partitions).map(|p| 1 + p % brokers).collect();
     format!(
         r#"# What does the report say?
