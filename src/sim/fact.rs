@@ -368,6 +368,22 @@ pub enum Fact {
         /// All partitions with records of it, in the order in which it came to them.
         partitions: Vec<u32>,
     },
+    /// A group is given a record that was written before another one of its key which it has read
+    /// already, on another partition. Said once of each key, where records are remembered.
+    OutOfOrderRead {
+        /// Who was given it.
+        consumer: ConsumerIndex,
+        /// The serialized key.
+        key: Arc<[u8]>,
+        /// The record's partition.
+        partition: PartitionIndex,
+        /// The record's offset.
+        offset: u64,
+        /// Where the later record is.
+        overtaken_on: PartitionIndex,
+        /// How much later that one was written.
+        by: SimSpan,
+    },
     /// The client can do nothing more: a fatal error of an idempotent librdkafka producer.
     ClientFailed {
         /// Whose.

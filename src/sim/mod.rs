@@ -44,6 +44,9 @@ mod queue;
 mod rdkafka_fault_stories;
 #[cfg(test)]
 mod rdkafka_stories;
+pub mod read_order;
+#[cfg(test)]
+mod reader_stories;
 pub mod records;
 mod replay;
 mod request;
