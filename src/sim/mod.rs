@@ -27,6 +27,7 @@ mod dispatch;
 mod event;
 mod exception;
 pub mod fact;
+mod flow;
 #[cfg(test)]
 mod growth_stories;
 mod history;
