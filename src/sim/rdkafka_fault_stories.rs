@@ -85,7 +85,7 @@ fn a_retried_batch_is_overtaken_without_idempotence_and_not_with_it() {
         );
         config.producers[0].script.insert(0, record(0));
         if let Some(existing) = &mut config.topics[0].existing {
-            existing.history = HistoryDetail::Records;
+            existing.history = HistoryDetail::Batches;
         }
         let inject = Command::Inject {
             error: ErrorCode::NotEnoughReplicas,
