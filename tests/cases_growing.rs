@@ -3,9 +3,15 @@
 
 mod support;
 
+use std::sync::Arc;
+
+use kdrill::scenario::Scenario;
 use kdrill::session::Session;
-use kdrill::sim::ids::{PartitionIndex, TopicIndex};
-use support::{run_to_end, written};
+use kdrill::sim::fact::Fact;
+use kdrill::sim::ids::{GroupIndex, PartitionIndex, TopicIndex};
+use kdrill::sim::time::SimTime;
+use kdrill::sim::{Output, Simulation};
+use support::{run_to_end, seconds, written};
 
 const EVENTS: TopicIndex = TopicIndex(0);
 
@@ -77,6 +83,184 @@ fn c21_a_key_that_moves_from_4_to_8_moves_by_4() {
         }
     }
     assert!(moved > 9_000, "{moved}");
+}
+
+/// Old partitions have a backlog of a minute when the producer begins to write to new ones, which
+/// another member reads at once; a minute later the backlog is read.
+fn c21_read(rate_of_old: &str) -> Session {
+    run_to_end(written(&format!(
+        r#"# Whose events are overtaken?
+        [scenario]
+        format = 1
+        title = "C21"
+        duration = "140s"
+        [cluster]
+        brokers = 3
+        [[topic]]
+        name = "events"
+        partitions = 4
+        history = "records"
+        [[producer]]
+        name = "app"
+        start = "10s"
+        config.metadata.max.age.ms = 60000
+        [[producer.load]]
+        topic = "events"
+        rate = 500
+        key = {{ uniform = {KEYS}, format = "user-{{n}}" }}
+        value = {{ bytes = 10 }}
+        [[consumer]]
+        name = "old"
+        group = "views"
+        topic = "events"
+        {rate_of_old}
+        config.auto.offset.reset = "earliest"
+        config.metadata.max.age.ms = 61000
+        config.max.poll.records = 1
+        [[consumer]]
+        name = "new"
+        group = "views"
+        topic = "events"
+        start = "62s"
+        config.auto.offset.reset = "earliest"
+        [[timeline]]
+        at = "60s"
+        do = "kafka-topics.sh --alter --topic events --partitions 8"
+        [[timeline]]
+        at = "130s"
+        do = "consumer rate views 1000000"
+        "#
+    )))
+}
+
+/// Keys that moved, with an event in the last minute before and one in the first minute after.
+fn written_on_both_sides(session: &Session) -> usize {
+    let keys = (1..=KEYS).map(|n| format!("user-{n}"));
+    let is_on_both_sides = |key: &String| {
+        let history = session.simulation().key_history(EVENTS, key.as_bytes());
+        match history.map(|history| history.spans.as_slice()) {
+            Some([old, new]) => old.last_at >= seconds(10.0) && new.first_at <= seconds(130.0),
+            _ => false,
+        }
+    };
+    keys.filter(is_on_both_sides).count()
+}
+
+fn overtaken(session: &Session) -> u64 {
+    let reads = session.simulation().reads_out_of_order(GroupIndex(0));
+    reads.expect("records are kept").keys
+}
+
+#[test]
+fn c21_keys_with_events_in_the_minutes_before_and_after_are_overtaken_behind_a_lag_of_a_minute() {
+    let session = c21_read("rate = 1");
+    let (expected, found) = (written_on_both_sides(&session), overtaken(&session));
+    assert!(expected > 4_000, "{expected}");
+    let off = found as f64 / expected as f64 - 1.0;
+    assert!(off.abs() < 0.01, "{found} of {expected}");
+}
+
+#[test]
+fn c21_without_a_lag_no_key_is_overtaken() {
+    let session = c21_read("");
+    assert!(written_on_both_sides(&session) > 4_000);
+    assert_eq!(overtaken(&session), 0);
+}
+
+// === C20: a consumer that starts new partitions at 'latest'
+
+/// The topic doubles at the tenth second; the producer knows a minute later, and the consumer six.
+fn c20(reset: &str, (producer_ms, consumer_ms): (u32, u32)) -> Arc<Scenario> {
+    written(&format!(
+        r#"# What is never read?
+        [scenario]
+        format = 1
+        title = "C20"
+        duration = "400s"
+        [cluster]
+        brokers = 3
+        [[topic]]
+        name = "events"
+        partitions = 8
+        [[producer]]
+        name = "app"
+        start = "7s"
+        config.metadata.max.age.ms = {producer_ms}
+        config.partitioner.class = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
+        [[producer.load]]
+        topic = "events"
+        rate = 1600
+        value = {{ bytes = 10 }}
+        [[consumer]]
+        name = "alerts"
+        group = "alerts"
+        topic = "events"
+        config.auto.offset.reset = "{reset}"
+        config.metadata.max.age.ms = {consumer_ms}
+        [[timeline]]
+        at = "10s"
+        do = "kafka-topics.sh --alter --topic events --partitions 16"
+        "#
+    ))
+}
+
+/// What became of records that the group had not seen when it learnt of new partitions.
+#[derive(Default)]
+struct Discovery {
+    /// Records in old partitions before the offset at which it began there.
+    skipped_old: u64,
+    /// Records in new partitions before the offset at which it began there.
+    skipped_new: u64,
+    /// Records in new partitions when it began there, to within a tenth of a second.
+    written_new: u64,
+}
+
+fn discovery(scenario: &Scenario) -> Discovery {
+    let mut simulation = Simulation::new(scenario.config.clone());
+    let (mut found, mut output) = (Discovery::default(), Output::default());
+    for tenth in 1..=4_000 {
+        let _ = simulation.advance_to(SimTime::from_millis(100 * tenth), u64::MAX);
+        simulation.drain(&mut output);
+        for stamped in &output.facts {
+            let Fact::OffsetReset {
+                partition, offset, ..
+            } = stamped.fact
+            else {
+                continue;
+            };
+            if partition.name().number < 8 {
+                found.skipped_old += offset;
+                continue;
+            }
+            found.skipped_new += offset;
+            found.written_new += simulation.partition(partition).records_in;
+        }
+    }
+    found
+}
+
+const MINUTE_AND_SIX: (u32, u32) = (63_000, 370_000);
+
+#[test]
+fn c20_a_consumer_at_latest_never_reads_240_000_records_all_of_them_in_new_partitions() {
+    let found = discovery(&c20("latest", MINUTE_AND_SIX));
+    let off = found.skipped_new as f64 / 240_000.0 - 1.0;
+    assert!(off.abs() < 0.01, "{}", found.skipped_new);
+    assert_eq!(found.skipped_old, 0);
+}
+
+#[test]
+fn c20_a_consumer_at_earliest_loses_none_and_finds_a_lag_of_240_000() {
+    let found = discovery(&c20("earliest", MINUTE_AND_SIX));
+    let off = found.written_new as f64 / 240_000.0 - 1.0;
+    assert!(off.abs() < 0.01, "{}", found.written_new);
+    assert_eq!((found.skipped_old, found.skipped_new), (0, 0));
+}
+
+#[test]
+fn c20_a_consumer_that_discovers_new_partitions_first_loses_none() {
+    let found = discovery(&c20("latest", (363_000, 70_000)));
+    assert_eq!((found.skipped_old, found.skipped_new), (0, 0));
 }
 
 // === C56: compaction never touches the active segment

@@ -186,8 +186,12 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
         ) => (one, why_one) == (two, why_two),
         (Fact::KeySplit { topic: one, .. }, Fact::KeySplit { topic: two, .. }) => one == two,
         (
-            Fact::OffsetReset { consumer: one, .. } | Fact::CommitFailed { consumer: one, .. },
-            Fact::OffsetReset { consumer: two, .. } | Fact::CommitFailed { consumer: two, .. },
+            Fact::OffsetReset { consumer: one, .. }
+            | Fact::CommitFailed { consumer: one, .. }
+            | Fact::OutOfOrderRead { consumer: one, .. },
+            Fact::OffsetReset { consumer: two, .. }
+            | Fact::CommitFailed { consumer: two, .. }
+            | Fact::OutOfOrderRead { consumer: two, .. },
         ) => one == two,
         (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
         | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
@@ -230,6 +234,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::PartitionsDiscovered { .. }
         | Fact::OffsetReset { .. }
         | Fact::CommitFailed { .. }
+        | Fact::OutOfOrderRead { .. }
         | Fact::BrokerChanged { .. }
         | Fact::PartitionsAdded { .. }
         | Fact::LogCleaned { .. }

@@ -123,4 +123,6 @@ pub enum Harm {
     Reorder,
     /// A key has records on more than one partition.
     SplitKey,
+    /// A group reads a record after a later one of its key.
+    OutOfOrderRead,
 }

@@ -86,6 +86,21 @@ fn of_consumer(fact: &Fact, config: &Config) -> String {
             name(*consumer),
             error.name(),
         ),
+        Fact::OutOfOrderRead {
+            consumer,
+            key,
+            partition,
+            offset,
+            overtaken_on,
+            by,
+        } => format!(
+            "consumer {} reads key {} out of order: offset {offset} of {} was written {by} before \
+             what its group has already read on partition {}",
+            name(*consumer),
+            names::key(key),
+            names::partition(config, *partition),
+            overtaken_on.name().number,
+        ),
         _ => String::new(),
     }
 }

@@ -197,7 +197,7 @@ impl Judge {
                     if_over(log(simulation, partition, offsets), is_over)
                 }
                 (_, Check::No(harms)) => {
-                    let decision = no(harms, ledger, simulation.split_keys_in_all());
+                    let decision = no(harms, ledger, simulation);
                     // Harm that is done stays done.
                     let failed = decision.outcome == Outcome::Failed;
                     if_over(decision, is_over || failed)
@@ -234,13 +234,14 @@ fn if_over(decision: Decision, is_over: bool) -> Decision {
     }
 }
 
-/// What must not be in the ledger, or among keys.
-fn no(harms: &[Harm], ledger: Tally, split_keys: u64) -> Decision {
+/// What must not be in the ledger, among keys, or in what groups read.
+fn no(harms: &[Harm], ledger: Tally, simulation: &Simulation) -> Decision {
     let found = harms.iter().map(|harm| match harm {
         Harm::AcknowledgedLoss => (ledger.acknowledged_lost, "acknowledged and lost"),
         Harm::Duplicate => (ledger.duplicated, "duplicated"),
         Harm::Reorder => (ledger.reordered, "reordered"),
-        Harm::SplitKey => (split_keys, "keys on several partitions"),
+        Harm::SplitKey => (simulation.split_keys_in_all(), "keys on several partitions"),
+        Harm::OutOfOrderRead => (simulation.reads_out_of_order_in_all(), "read out of order"),
     });
     let observed: Vec<String> = found
         .clone()

@@ -95,6 +95,7 @@ fact_kinds! {
     RecordsTruncated = "records-truncated", Fact::RecordsTruncated { .. },
     LogCleaned = "log-cleaned", Fact::LogCleaned { .. },
     SplitKey = "split-key", Fact::KeySplit { .. },
+    OutOfOrderRead = "out-of-order-read", Fact::OutOfOrderRead { .. },
     LinkChanged = "link-changed", Fact::LinkChanged { .. },
     LimitReached = "limit-reached", Fact::LimitReached { .. },
     Ended = "ended", Fact::Ended,
@@ -136,6 +137,7 @@ impl FactKind {
             | Fact::Rebootstrapped { .. }
             | Fact::CommandRefused { .. }
             | Fact::KeySplit { .. }
+            | Fact::OutOfOrderRead { .. }
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
             | Fact::GroupStable { idle: 1.., .. }

@@ -117,6 +117,11 @@ figures! {
         ConsumeRate = "kdrill-consume-rate",
         /// Records that are fetched and not yet returned by `poll()`.
         BufferedRecords = "kdrill-buffered-records",
+        /// Records that it was given after a later one of their key on another partition, where
+        /// records are remembered.
+        OutOfOrderReads = "kdrill-out-of-order-reads",
+        /// Keys of such records.
+        OutOfOrderKeys = "kdrill-out-of-order-keys",
     }
 }
 

@@ -97,6 +97,10 @@ impl Reading<'_> {
             GroupFigure::BufferedRecords => {
                 members().map(|view| view.buffered_records).sum::<u64>() as f64
             }
+            GroupFigure::OutOfOrderReads => {
+                self.simulation.reads_out_of_order(group)?.records as f64
+            }
+            GroupFigure::OutOfOrderKeys => self.simulation.reads_out_of_order(group)?.keys as f64,
         };
         Some(value)
     }

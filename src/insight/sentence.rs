@@ -88,6 +88,7 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::GroupEmpty { .. }
         | Fact::PartitionsDiscovered { .. }
         | Fact::OffsetReset { .. }
+        | Fact::OutOfOrderRead { .. }
         | Fact::CommitFailed { .. } => super::group_words::of_group(fact, config),
         Fact::PartitionsAdded { .. }
         | Fact::PartitionsLearned { .. }

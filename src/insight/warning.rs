@@ -115,7 +115,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 19] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -129,6 +129,7 @@ pub static DIAGNOSES: [&dyn Diagnosis; 19] = [
     &producer::TinyBatches,
     &producer::LostAtExit,
     &keys::SplitKeys,
+    &keys::OutOfOrderReads,
     &skew::SkewedPartitions,
     &skew::MixedHashing,
     &cluster::DiskBound,

@@ -47,7 +47,8 @@ pub struct CleanRecord {
     pub producer: ProducerIndex,
     /// Its ordinal.
     pub ordinal: u64,
-    bytes: u64,
+    /// Its share of its batch's bytes.
+    pub bytes: u64,
     /// A tombstone goes with the first cleaning after this moment.
     delete_horizon: Option<SimTime>,
 }

@@ -12,6 +12,7 @@ use crate::sim::key_places::KeyPlaces;
 use crate::sim::network::Network;
 use crate::sim::output::Outbox;
 use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::read_order::ReadOrder;
 use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
@@ -41,6 +42,8 @@ pub struct Context<'a> {
     pub records: &'a mut RecordBook,
     /// Where each remembered key's records are.
     pub key_places: &'a mut KeyPlaces,
+    /// In which order groups read each key's records.
+    pub read_order: &'a mut ReadOrder,
 }
 
 impl Context<'_> {

@@ -19,6 +19,7 @@ use crate::sim::ids::{
 use crate::sim::time::{SimSpan, SimTime};
 
 pub use crate::sim::exception::{ErrorClass, Exception};
+pub use crate::sim::flow::{Acknowledged, Appended, Consumed, Flow};
 
 /// A fact with its place in the order of the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -386,6 +387,22 @@ pub enum Fact {
         /// What the application got.
         exception: Arc<Exception>,
     },
+    /// A group is given a record that was written before another one of its key which it has read
+    /// already, on another partition. Said once of each key, where records are remembered.
+    OutOfOrderRead {
+        /// Who was given it.
+        consumer: ConsumerIndex,
+        /// The serialized key.
+        key: Arc<[u8]>,
+        /// The record's partition.
+        partition: PartitionIndex,
+        /// The record's offset.
+        offset: u64,
+        /// Where the later record is.
+        overtaken_on: PartitionIndex,
+        /// How much later that one was written.
+        by: SimSpan,
+    },
 }
 
 /// Why a member is no longer in its group.
@@ -495,123 +512,4 @@ pub enum Limit {
     EventsAtOneMoment,
     /// Records remembered one by one.
     Records,
-}
-
-/// One batch's normal way through the system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Flow {
-    /// A leader appended a batch. A duplicate that it recognises is not appended.
-    Appended(Appended),
-    /// A client completed a batch successfully: its callbacks ran.
-    Acknowledged(Acknowledged),
-    /// A client failed a batch (a [`Fact::BatchFailed`] says why).
-    Failed {
-        /// Whose.
-        producer: ProducerIndex,
-        /// Which partition, where it was decided.
-        partition: PartitionIndex,
-        /// Ordinal of the first record.
-        first_ordinal: u64,
-        /// How many records.
-        records: u32,
-    },
-    /// Records left the last log that held them.
-    Truncated {
-        /// Whose.
-        producer: ProducerIndex,
-        /// Which partition, where it was decided.
-        partition: PartitionIndex,
-        /// Ordinal of the first record.
-        first_ordinal: u64,
-        /// How many records.
-        records: u32,
-    },
-    /// The application gave up records that never got an ordinal (refused and dropped).
-    Refused {
-        /// Whose.
-        producer: ProducerIndex,
-        /// To which topic.
-        topic: TopicIndex,
-        /// How many records.
-        records: u32,
-    },
-    /// `poll()` returned records of one partition to an application.
-    Consumed(Consumed),
-    /// A process ended while its client held these.
-    Abandoned {
-        /// Whose.
-        producer: ProducerIndex,
-        /// Which partition, where it was decided.
-        partition: PartitionIndex,
-        /// Ordinal of the first record.
-        first_ordinal: u64,
-        /// How many records.
-        records: u32,
-    },
-}
-
-/// A batch at the leader. A record's identity is (producer, partition, ordinal there); ordinals
-/// count the records that this producer's accumulator took for this partition, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Appended {
-    /// Whose.
-    pub producer: ProducerIndex,
-    /// Where.
-    pub partition: PartitionIndex,
-    /// Ordinal of its first record.
-    pub first_ordinal: u64,
-    /// Records in it.
-    pub records: u32,
-    /// Bytes on disk, header included.
-    pub bytes: u32,
-    /// Offset of its first record.
-    pub base_offset: u64,
-    /// When.
-    pub at: SimTime,
-}
-
-/// A run of records of one partition that a consumer's application was given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Consumed {
-    /// By whom.
-    pub consumer: ConsumerIndex,
-    /// In which group.
-    pub group: GroupIndex,
-    /// Where.
-    pub partition: PartitionIndex,
-    /// Offset of the first record.
-    pub from_offset: u64,
-    /// Offset after the last record.
-    pub to_offset: u64,
-    /// When `poll()` returned them.
-    pub at: SimTime,
-    /// When the application is done with all that this `poll()` returned, unless it is stopped.
-    pub processed: SimTime,
-}
-
-/// A batch completed at the client, with the moments of its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Acknowledged {
-    /// Whose.
-    pub producer: ProducerIndex,
-    /// Where.
-    pub partition: PartitionIndex,
-    /// Ordinal of its first record.
-    pub first_ordinal: u64,
-    /// Records in it.
-    pub records: u32,
-    /// Bytes of the batch, header included.
-    pub bytes: u32,
-    /// Batch creation (first record appended).
-    pub created: SimTime,
-    /// Drained by the sender (last attempt).
-    pub drained: SimTime,
-    /// Request reached the broker.
-    pub arrived: SimTime,
-    /// Leader's append was done.
-    pub appended: SimTime,
-    /// Broker answered (for acks=all: replication done).
-    pub answered: SimTime,
-    /// Response handled by the sender: callbacks ran.
-    pub at: SimTime,
 }

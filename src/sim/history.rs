@@ -129,6 +129,11 @@ impl Log {
         self.batches.drain(..count).collect()
     }
 
+    /// The cleaner left these records, each an offset and its bytes, of all before `end_offset`.
+    pub fn note_cleaned(&mut self, end_offset: u64, kept: &[(u64, u64)]) {
+        self.sums.clean(end_offset, kept);
+    }
+
     /// The offset up to which `limit_bytes` reach from `from`, at least one batch, and the bytes.
     pub fn reach(&self, from: u64, limit_bytes: u64) -> (u64, u64) {
         let first = self
@@ -163,30 +168,35 @@ impl Log {
     }
 
     /// Removes everything from `offset` on; gives the batches that are gone, in offset order. A
-    /// batch across the cut loses its later records only.
+    /// batch across the cut loses its later records only, and bytes in proportion.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
-        let mut gone = Vec::new();
+        let (mut gone, mut gone_bytes) = (Vec::new(), 0);
         while let Some(last) = self.batches.back_mut() {
             if last.end_offset() <= offset {
                 break;
             }
             if last.base_offset >= offset {
                 gone.push(*last);
+                gone_bytes += u64::from(last.bytes);
                 self.end_offset = last.base_offset;
                 self.batches.pop_back();
             } else {
                 let kept = (offset - last.base_offset) as u32;
+                let kept_bytes = u64::from(last.bytes) * u64::from(kept) / u64::from(last.records);
+                let kept_bytes = kept_bytes as u32;
                 gone.push(LogBatch {
                     base_offset: offset,
                     records: last.records - kept,
+                    bytes: last.bytes - kept_bytes,
                     first_ordinal: last.first_ordinal + u64::from(kept),
                     ..*last
                 });
-                last.records = kept;
+                gone_bytes += u64::from(last.bytes - kept_bytes);
+                (last.records, last.bytes) = (kept, kept_bytes);
                 self.end_offset = offset;
             }
         }
-        self.sums.truncate(self.end_offset);
+        self.sums.truncate(self.end_offset, gone_bytes);
         gone.reverse();
         gone
     }
@@ -254,6 +264,31 @@ mod tests {
         assert_eq!(log.reach(0, 1), (10, 1000));
         assert_eq!(log.reach(0, 2000), (20, 2000));
         assert_eq!(log.reach(20, 2000), (20, 0));
+    }
+
+    #[test]
+    fn a_reader_far_behind_gets_the_bytes_that_are_left_of_a_cleaned_log() {
+        let mut log = Log::new(0, HistoryDetail::Records);
+        for _ in 0..4 {
+            log.append(batch(10), 0);
+        }
+        let dirty = log.take_below(30);
+        assert_eq!(dirty.len(), 3);
+        log.note_cleaned(30, &[(7, 100), (29, 100)]);
+        assert_eq!(log.read(0, 40, u64::MAX), (40, 1_200));
+        assert_eq!(log.read(30, 40, u64::MAX), (40, 1_000));
+    }
+
+    #[test]
+    fn a_truncation_across_a_batch_takes_its_share_of_bytes_whatever_asks_for_them() {
+        let mut log = Log::new(0, HistoryDetail::Sums);
+        log.append(batch(10), 0);
+        log.append(batch(10), 0);
+        log.truncate(14);
+        assert_eq!(log.read(0, 14, u64::MAX), (14, 1_400));
+        assert_eq!(log.sums.bytes_before(14), 1_400);
+        log.append(batch(1), 0);
+        assert_eq!(log.sums.bytes_before(15), 1_500);
     }
 
     proptest! {

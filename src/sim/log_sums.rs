@@ -42,32 +42,85 @@ impl LogSums {
 
     /// A batch was appended.
     pub fn append(&mut self, records: u32, bytes: u32) {
-        self.end.offset += u64::from(records);
-        self.end.bytes += u64::from(bytes);
+        self.extend(self.end.offset + u64::from(records), u64::from(bytes));
+    }
+
+    /// The log goes on to an offset, with so many bytes more.
+    fn extend(&mut self, to_offset: u64, bytes: u64) {
+        self.end.offset = to_offset.max(self.end.offset);
+        self.end.bytes += bytes;
         let last = self.marks.last().map_or(0, |mark| mark.offset);
-        if self.end.offset - last < self.spacing {
-            return;
+        if self.end.offset - last >= self.spacing {
+            self.mark();
+            self.thin();
         }
-        self.marks.push(self.end);
-        if self.marks.len() > MARKS_MAX {
+    }
+
+    fn mark(&mut self) {
+        if self.marks.last() != Some(&self.end) {
+            self.marks.push(self.end);
+        }
+    }
+
+    fn thin(&mut self) {
+        while self.marks.len() > MARKS_MAX {
             let mut place = 0;
             self.marks.retain(|_| {
                 place += 1;
                 place % 2 == 1
             });
             self.spacing = (self.end.offset - self.marks[0].offset) / MARKS_MAX as u64 * 2;
+            self.spacing = self.spacing.max(1);
         }
     }
 
-    /// Everything from here on is gone.
-    pub fn truncate(&mut self, offset: u64) {
+    /// Everything from here on is gone, so many bytes.
+    pub fn truncate(&mut self, offset: u64, gone_bytes: u64) {
         if offset >= self.end.offset {
             return;
         }
-        let bytes = self.bytes_before(offset);
         let kept = self.marks.partition_point(|mark| mark.offset <= offset);
         self.marks.truncate(kept.max(1));
+        let least = self.marks.last().map_or(0, |mark| mark.bytes);
+        let bytes = self.end.bytes.saturating_sub(gone_bytes).max(least);
         self.end = Mark { offset, bytes };
+    }
+
+    /// Of everything before an offset, these records are left, each an offset and its bytes, in
+    /// order.
+    pub fn clean(&mut self, end_offset: u64, kept: &[(u64, u64)]) {
+        let mut cleaned = Self {
+            marks: Vec::new(),
+            end: self.marks.first().copied().unwrap_or(self.end),
+            spacing: self.spacing,
+        };
+        cleaned.marks.push(cleaned.end);
+        for &(offset, bytes) in kept {
+            // No bytes lie between this record and the one before.
+            cleaned.extend(offset, 0);
+            cleaned.extend(offset + 1, bytes);
+        }
+        cleaned.extend(end_offset, 0);
+        cleaned.mark();
+        let gone = self
+            .bytes_before(end_offset)
+            .saturating_sub(cleaned.end.bytes);
+        let shifted = |mark: Mark| Mark {
+            bytes: mark.bytes.saturating_sub(gone).max(cleaned.end.bytes),
+            ..mark
+        };
+        let above = self.marks.partition_point(|mark| mark.offset <= end_offset);
+        let end = shifted(self.end);
+        cleaned
+            .marks
+            .extend(self.marks[above..].iter().copied().map(shifted));
+        cleaned.end = if end.offset > end_offset {
+            end
+        } else {
+            cleaned.end
+        };
+        cleaned.thin();
+        *self = cleaned;
     }
 
     /// Bytes before an offset.
@@ -137,9 +190,25 @@ mod tests {
         let mut sums = LogSums::new(0);
         sums.append(10, 1000);
         sums.append(10, 5000);
-        sums.truncate(10);
+        sums.truncate(10, 5000);
         sums.append(10, 1000);
         assert_eq!(sums.bytes_before(20), 2000);
+    }
+
+    #[test]
+    fn what_the_cleaner_removed_does_not_count_and_what_is_behind_it_stays() {
+        let mut sums = LogSums::new(0);
+        sums.append(10, 1000);
+        sums.append(10, 500);
+        sums.append(10, 3000);
+        sums.clean(20, &[(3, 100), (17, 50)]);
+        let at = |offset| sums.bytes_before(offset);
+        assert_eq!(
+            [at(3), at(4), at(17), at(18), at(20)],
+            [0, 100, 100, 150, 150]
+        );
+        assert_eq!(at(30), 3150);
+        assert_eq!(sums.reach(0, 30, 100), (17, 100));
     }
 
     proptest! {

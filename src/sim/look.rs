@@ -12,6 +12,7 @@ use crate::sim::ids::{
     TopicPartition,
 };
 use crate::sim::key_places::KeyHistory;
+use crate::sim::read_order::GroupReads;
 use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::view::{
@@ -310,6 +311,21 @@ impl Simulation {
     pub fn first_split_key(&self, topic: TopicIndex) -> Option<(&[u8], &KeyHistory)> {
         let (id, history) = self.key_places.first_split(topic)?;
         Some((self.records.key(id), history))
+    }
+
+    /// The bytes of a key that was noted.
+    pub fn key_of(&self, id: KeyId) -> &[u8] {
+        self.records.key(id)
+    }
+
+    /// What a group read out of order; nothing where no topic of its has its records remembered.
+    pub fn reads_out_of_order(&self, group: GroupIndex) -> Option<&GroupReads> {
+        self.read_order.of_group(group)
+    }
+
+    /// Records that groups read out of order, over all of them.
+    pub fn reads_out_of_order_in_all(&self) -> u64 {
+        self.read_order.late_reads()
     }
 
     /// Where a key's records are in a topic, if it has any there.

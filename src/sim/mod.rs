@@ -27,6 +27,7 @@ mod dispatch;
 mod event;
 mod exception;
 pub mod fact;
+mod flow;
 #[cfg(test)]
 mod growth_stories;
 mod history;
@@ -44,6 +45,9 @@ mod queue;
 mod rdkafka_fault_stories;
 #[cfg(test)]
 mod rdkafka_stories;
+pub mod read_order;
+#[cfg(test)]
+mod reader_stories;
 pub mod records;
 mod replay;
 mod request;

@@ -19,6 +19,7 @@ use crate::sim::network::Network;
 use crate::sim::output::{Outbox, Output};
 use crate::sim::producer::Producer;
 use crate::sim::queue::{EventQueue, Rank};
+use crate::sim::read_order::ReadOrder;
 use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::{SimSpan, SimTime};
@@ -44,6 +45,7 @@ pub struct Simulation {
     pub(super) key_tables: KeyTables,
     pub(super) records: RecordBook,
     pub(super) key_places: KeyPlaces,
+    pub(super) read_order: ReadOrder,
     pub(super) commands: Vec<Arc<Command>>,
     /// Moments of commands still to come, latest first: nobody runs past the next one.
     pub(super) barriers: Vec<SimTime>,
@@ -95,6 +97,7 @@ impl Simulation {
         let consumers = (0..config.consumers.len() as u16)
             .map(|place| Consumer::new(&config, ConsumerIndex(place)))
             .collect();
+        let records = RecordBook::new(&config);
         let mut simulation = Self {
             now: SimTime::ZERO,
             producers,
@@ -107,8 +110,9 @@ impl Simulation {
             outbox: Outbox::new(ranks),
             key_tallies,
             key_tables,
-            records: RecordBook::new(&config),
             key_places: KeyPlaces::new(&config),
+            read_order: ReadOrder::new(&config, |topic| records.notes(topic)),
+            records,
             commands: Vec::new(),
             barriers: Vec::new(),
             ending: Ending::Ahead,
@@ -247,6 +251,7 @@ impl Simulation {
             key_tables: &mut self.key_tables,
             records: &mut self.records,
             key_places: &mut self.key_places,
+            read_order: &mut self.read_order,
         };
         let (cluster, producers) = (&mut self.cluster, &mut self.producers);
         (context, cluster, producers, &mut self.consumers)

@@ -23,8 +23,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "failover/shutdown/*",
     "failover/unclean-off",
     "failover/unclean-on",
-    // No librdkafka in the engine yet.
-    "partitions-added/rdkafka",
     // There are no transactions yet.
     "transactions/*",
     // Which logins there are is the build's, and the simulated one has all.

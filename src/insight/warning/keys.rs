@@ -2,6 +2,7 @@
 
 use super::{Checkup, Diagnosis, Scope, Subject, Verdict};
 use crate::insight::names;
+use crate::insight::sentence::count;
 
 /// Records of one key are on several partitions.
 pub(super) struct SplitKeys;
@@ -39,6 +40,46 @@ impl Diagnosis for SplitKeys {
             names::key(key),
             names::topic(checkup.config(), topic),
             names::numbers(&numbers),
+        ))
+    }
+}
+
+/// A group reads records after later ones of their keys.
+pub(super) struct OutOfOrderReads;
+
+impl Diagnosis for OutOfOrderReads {
+    fn name(&self) -> &'static str {
+        "out-of-order-reads"
+    }
+
+    fn summary(&self) -> &'static str {
+        "consumer groups read keys out of order"
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Groups
+    }
+
+    fn check(&self, subject: Subject, checkup: &Checkup<'_>) -> Verdict {
+        let Subject::Group(group) = subject else {
+            return Verdict::Quiet;
+        };
+        let Some(reads) = checkup.simulation.reads_out_of_order(group) else {
+            return Verdict::Quiet;
+        };
+        let Some(first) = reads.first else {
+            return Verdict::Quiet;
+        };
+        let config = checkup.config();
+        Verdict::Raised(format!(
+            "group {} has read {} of {} out of order, first key {}: its records on {} came after \
+             later ones on partition {}",
+            names::group(config, group),
+            count(reads.records, "record"),
+            count(reads.keys, "key"),
+            names::key(checkup.simulation.key_of(first.key)),
+            names::partition(config, first.partition),
+            first.overtaken_on.name().number,
         ))
     }
 }

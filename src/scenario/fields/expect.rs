@@ -71,9 +71,11 @@ pub(crate) static EXPECT: TableSpec = TableSpec {
                 "duplicate",
                 "reorder",
                 "split-key",
+                "out-of-order-read",
             ])),
-            "what must not be in the ledger; split-key: a key with records on several partitions \
-             of a topic with `history = \"records\"`",
+            "what must not be in the ledger; and of topics with `history = \"records\"`: \
+             split-key, a key with records on several partitions; out-of-order-read, a group \
+             that reads a record after a later one of its key",
         ),
     ],
 };

@@ -342,6 +342,7 @@ fn no_check(fields: &Fields<'_>) -> (String, Check) {
             "duplicate" => Some(Harm::Duplicate),
             "reorder" => Some(Harm::Reorder),
             "split-key" => Some(Harm::SplitKey),
+            "out-of-order-read" => Some(Harm::OutOfOrderRead),
             _ => None,
         })
         .collect();

@@ -47,6 +47,10 @@ impl Cluster {
         let dirty = partition.log.take_below(end_offset);
         let book = (&*ctx.records, index);
         let cleaned = compaction.clean(book, (&dirty, end_offset), settings, ctx.now);
+        let kept = compaction.clean_records().iter();
+        let kept: Vec<(u64, u64)> = kept.map(|record| (record.offset, record.bytes)).collect();
+        partition.log.note_cleaned(end_offset, &kept);
+        ctx.read_order.clean(index, end_offset, &kept);
         let fact = Fact::LogCleaned {
             partition: index,
             end_offset: cleaned.end_offset,

@@ -33,6 +33,8 @@ pub(super) fn remember_keys(
             offset: base_offset + place,
             at: ctx.now,
         };
+        ctx.read_order
+            .append(partition, (position.offset, id), ctx.now);
         let key = Arc::clone(ctx.records.key(id));
         if let Some(partitions) = ctx.key_places.append((id, &key), position) {
             let partitions = partitions.iter().map(|index| index.name().number).collect();

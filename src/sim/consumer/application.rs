@@ -7,10 +7,13 @@
 //! Simplification: `poll()` is called with a timeout long enough, so waiting for records is one
 //! wait; deserializing takes no time beyond the configured rate.
 
+use std::sync::Arc;
+
 use crate::sim::consumer::Consumer;
 use crate::sim::consumer::fetcher::FetchState;
 use crate::sim::context::Context;
-use crate::sim::fact::{Consumed, Flow};
+use crate::sim::fact::{Consumed, Fact, Flow};
+use crate::sim::ids::PartitionIndex;
 use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
 
 /// Millionths of a record in a record.
@@ -147,9 +150,25 @@ impl Consumer {
                     processed,
                 });
                 ctx.flow(self.rank, flow);
+                self.judge_order(ctx, partition, (from_offset, to_offset));
             }
         }
         records
+    }
+
+    /// Says which keys the group reads out of order, where records are remembered one by one.
+    fn judge_order(&self, ctx: &mut Context<'_>, partition: PartitionIndex, offsets: (u64, u64)) {
+        for late in ctx.read_order.read(self.group, partition, offsets) {
+            let fact = Fact::OutOfOrderRead {
+                consumer: self.me,
+                key: Arc::clone(ctx.records.key(late.key)),
+                partition,
+                offset: late.offset,
+                overtaken_on: late.overtaken_on,
+                by: late.overtaken_by.since(late.written),
+            };
+            ctx.note(self.rank, fact);
+        }
     }
 
     /// How long the application takes for so many records.
