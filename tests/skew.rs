@@ -16,7 +16,6 @@ fn run(rest: &str) -> Session {
         duration = "12s"
         seed = 1
         [cluster]
-        brokers = 3
         link = {{ rtt = "1ms", bandwidth = "1Gbit/s" }}
         {rest}
         "#
@@ -67,6 +66,33 @@ fn fewer_keys_than_partitions_are_the_cause() {
 fn a_partition_that_the_application_names_is_the_cause() {
     let session = run(&(topic(6) + &producer("a", "partition = 4")));
     assert_eq!(cause(&session), Some("named-partition"));
+}
+
+#[test]
+fn without_a_random_partitioner_null_keys_of_librdkafka_are_one_key() {
+    let rdkafka = producer("a", "").replace(
+        "[[producer.load]]",
+        "client = \"librdkafka\"\nconfig.partitioner = \"murmur2\"\n[[producer.load]]",
+    );
+    assert_eq!(cause(&run(&(topic(6) + &rdkafka))), Some("null-key"));
+}
+
+#[test]
+fn where_keys_are_ignored_a_slow_broker_is_a_cause_only_if_it_is_slow() {
+    let brokers =
+        "[[broker]]\nid = 1\nrequest-time = \"40ms\"\n[[broker]]\nid = 2\n[[broker]]\nid = 3\n";
+    let ignoring = |slow: &str| {
+        let load = "key = { uniform = 2 }\n";
+        let old = producer("a", load).replace(
+            "[[producer.load]]",
+            "version = \"3.2\"\nconfig.partitioner.class = \
+             \"org.apache.kafka.clients.producer.UniformStickyPartitioner\"\n[[producer.load]]",
+        );
+        let topic = topic(3) + "leaders = [1, 2, 3]\n";
+        run(&(slow.to_owned() + &topic + &old.replace("rate = 1000", "rate = 4000")))
+    };
+    assert_eq!(cause(&ignoring(brokers)), Some("slow-broker"));
+    assert_ne!(cause(&ignoring("")), Some("slow-broker"));
 }
 
 #[test]
