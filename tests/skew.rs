@@ -16,6 +16,7 @@ fn run(rest: &str) -> Session {
         duration = "12s"
         seed = 1
         [cluster]
+        brokers = 3
         link = {{ rtt = "1ms", bandwidth = "1Gbit/s" }}
         {rest}
         "#

@@ -473,10 +473,12 @@ impl Partitions<'_> {
             let column = columns.iter().find(|(place, _)| *place == at);
             column.map_or(0, |(_, column)| column.cells)
         };
-        let is_tight = cells_of(QUEUED) < QUEUED_CELLS;
+        let room = usize::from(cells_of(QUEUED));
         rows.map(|(row, means)| {
             let mut cells = self.cells(row, means, cells_of(0));
-            if is_tight && let Some(queued) = cells.get_mut(QUEUED) {
+            if let Some(queued) = cells.get_mut(QUEUED)
+                && room < queued.width()
+            {
                 queued.content = queued.content.replace(' ', "").into();
             }
             let chosen = columns.iter().filter_map(|(place, _)| cells.get(*place));
