@@ -2,8 +2,8 @@
 //!
 //! A cause is looked for in the order in which people can do something about it. Where keys decide:
 //! the application names the partition, there are fewer keys than partitions, one key is hot, or
-//! keys hash unluckily. Where they do not, it is what the partitioners follow: racks, and brokers or
-//! links that are slow.
+//! keys hash unluckily. Where they do not, it is what the partitioners follow: racks, and brokers
+//! or links that are slow.
 
 use std::collections::BTreeSet;
 
