@@ -78,19 +78,36 @@ fn a_hot_key_is_the_cause_where_only_one_of_two_hashes_puts_it() {
 }
 
 #[test]
-fn a_missing_key_that_is_hashed_is_the_cause() {
-    let load = producer("a", "").replace(
-        "[[producer.load]]",
-        "client = \"librdkafka\"\nconfig.partitioner = \"consistent\"\n[[producer.load]]",
-    );
-    let load = load.replace("rate = 1000", "rate = 10000");
-    assert_eq!(cause(&run(&(topic(6) + &load))), Some("null-keys-hashed"));
-}
-
-#[test]
 fn a_partition_that_the_application_names_is_the_cause() {
     let session = run(&(topic(6) + &producer("a", "partition = 4")));
     assert_eq!(cause(&session), Some("named-partition"));
+}
+
+#[test]
+fn without_a_random_partitioner_null_keys_of_librdkafka_are_one_key() {
+    let rdkafka = producer("a", "").replace(
+        "[[producer.load]]",
+        "client = \"librdkafka\"\nconfig.partitioner = \"murmur2\"\n[[producer.load]]",
+    );
+    assert_eq!(cause(&run(&(topic(6) + &rdkafka))), Some("null-key"));
+}
+
+#[test]
+fn where_keys_are_ignored_a_slow_broker_is_a_cause_only_if_it_is_slow() {
+    let brokers =
+        "[[broker]]\nid = 1\nrequest-time = \"40ms\"\n[[broker]]\nid = 2\n[[broker]]\nid = 3\n";
+    let ignoring = |slow: &str| {
+        let load = "key = { uniform = 2 }\n";
+        let old = producer("a", load).replace(
+            "[[producer.load]]",
+            "version = \"3.2\"\nconfig.partitioner.class = \
+             \"org.apache.kafka.clients.producer.UniformStickyPartitioner\"\n[[producer.load]]",
+        );
+        let topic = topic(3) + "leaders = [1, 2, 3]\n";
+        run(&(slow.to_owned() + &topic + &old.replace("rate = 1000", "rate = 4000")))
+    };
+    assert_eq!(cause(&ignoring(brokers)), Some("slow-broker"));
+    assert_ne!(cause(&ignoring("")), Some("slow-broker"));
 }
 
 #[test]

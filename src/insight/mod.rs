@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod metric;
 pub mod names;
 pub mod path;
+pub mod placing;
 pub mod reading;
 pub mod sampler;
 pub mod sentence;

@@ -224,7 +224,8 @@ pub struct HotKey {
 pub struct SkewSummary {
     /// The fullest partition, as `TOPIC-N`.
     pub partition: String,
-    /// `hot-key`, `few-keys`, `null-keys-hashed`, `slow-broker`, `named-partition` or `hashing`.
+    /// Where keys decide, `hot-key`, `few-keys`, `null-key`, `named-partition` or `hashing`; else
+    /// `rack`, `slow-broker`, `slow-link`, `slow-others` or `chance`.
     pub cause: &'static str,
     /// The cause in words.
     pub text: String,

@@ -113,8 +113,12 @@ fn paths() -> Vec<String> {
             is_scenario.then(|| path.to_string_lossy().replace('\\', "/"))
         }));
     }
-    found.sort();
+    found.sort_by(|one, other| (folder(one), stem(one)).cmp(&(folder(other), stem(other))));
     found
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 fn stem(path: &str) -> &str {

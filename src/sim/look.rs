@@ -61,6 +61,7 @@ impl Simulation {
             leaders: image.partitions.iter().filter(leads).count() as u32,
             requests: broker.requests_in_hand(),
             disk_backlog: broker.disk_backlog(self.now),
+            request_time: broker.time_of_a_request(),
             bytes_appended: broker.bytes_appended(),
             produce_requests: broker.produce_requests_answered(),
         }

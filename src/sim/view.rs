@@ -216,6 +216,8 @@ pub struct BrokerView {
     pub requests: u32,
     /// How far the disk is behind.
     pub disk_backlog: SimSpan,
+    /// Time that a handler spends on one Produce request now, the disk's not included.
+    pub request_time: SimSpan,
     /// Bytes appended so far, as leader and as follower.
     pub bytes_appended: u64,
     /// Produce requests answered so far.

@@ -128,7 +128,7 @@ fn name(scene: &Scene<'_>, pane: Pane, extent: Extent) -> Line<'static> {
     };
     let mut spans = vec![
         Span::styled(format!("{} ", pane.digit()), styles.text.accent),
-        Span::styled(scene.pane_name(pane), style),
+        Span::styled(scene.content(pane).name(), style),
     ];
     if scene.model.is_focused(pane) && extent.scroll_max() > 0 {
         spans.push(Span::styled(scrolled(scene, pane, extent), styles.text.dim));
@@ -248,14 +248,9 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
     match &scene.model.layer {
         Layer::Help(first) => Some(("Keys".to_owned(), help::lines(theme), *first)),
         Layer::Card(first) => {
-            let pane = scene.model.focus;
-            let title = format!("Fidelity of: {}", scene.pane_name(pane));
-            let lines = if scene.shows_consumers(pane) {
-                card::of_consumers(theme, width)
-            } else {
-                card::lines(theme, pane, width)
-            };
-            Some((title, lines, *first))
+            let content = scene.content(scene.model.focus);
+            let title = format!("Fidelity of: {}", content.name());
+            Some((title, card::lines(theme, &content, width), *first))
         }
         Layer::Text(words, first) => {
             let style = theme.styles.text.plain;

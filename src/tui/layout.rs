@@ -143,7 +143,8 @@ const fn outlined(content: u16) -> u16 {
     content.saturating_add(2)
 }
 
-/// Lines that the load pane would like: a heading, a row each, the hottest keys.
+/// Lines that the load pane would like: a heading, a row each, the hottest keys. A cause takes
+/// their line where there is none to spare, so that nothing moves when it shows.
 const fn load_lines(wants: Wants) -> u16 {
     outlined(wants.partitions.saturating_add(2))
 }

@@ -46,6 +46,31 @@ pub fn ask_for_series(session: &mut Session) {
     }
 }
 
+/// What stands in a pane's place.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// What the pane shows of Java producers and of everything else.
+    Usual(Pane),
+    /// librdkafka's queue, where the accumulator of a Java producer stands.
+    Queue(QueueView),
+    /// What a full queue of librdkafka does, where `bufferpool-wait-ratio` stands.
+    Room(QueueView),
+    /// Consumer groups, where transaction markers stand while no producer is transactional.
+    Consumers,
+}
+
+impl Content {
+    /// The title of the pane.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Usual(pane) => pane.name(),
+            Self::Queue(_) => "Queue: messages, bytes",
+            Self::Room(_) => "QUEUE_FULL, time blocked",
+            Self::Consumers => "Consumers",
+        }
+    }
+}
+
 impl<'a> Scene<'a> {
     /// The scene now.
     pub fn new(model: &'a Model, session: &'a Session) -> Self {
@@ -79,19 +104,14 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What a pane is called in this run: while no producer is transactional, the place of
-    /// transaction markers shows consumer groups, if there are any.
-    pub fn pane_name(&self, pane: Pane) -> &'static str {
-        if self.shows_consumers(pane) {
-            "Consumers"
-        } else {
-            pane.name()
+    /// What stands in a pane's place in this run.
+    pub fn content(&self, pane: Pane) -> Content {
+        match (pane, self.queue()) {
+            (Pane::Fill, Some(queue)) => Content::Queue(queue),
+            (Pane::Wait, Some(queue)) => Content::Room(queue),
+            (Pane::Markers, _) if !self.config().groups.is_empty() => Content::Consumers,
+            _ => Content::Usual(pane),
         }
-    }
-
-    /// Whether consumer groups stand in this pane's place.
-    pub fn shows_consumers(&self, pane: Pane) -> bool {
-        pane == Pane::Markers && !self.config().groups.is_empty()
     }
 
     /// Looks.

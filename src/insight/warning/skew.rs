@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use super::{Checkup, Diagnosis, Scope, Subject, Verdict};
 use crate::insight::names;
+use crate::insight::placing::{Placer, placers};
 use crate::insight::reading::of_topic;
 use crate::insight::skew::{self, Finding};
-use crate::kafka::rdkafka_partitioner::{Choice, RdkafkaPartitioner};
-use crate::kafka::settings::PartitionerSettings;
-use crate::sim::config::{ClientConfig, Config, KeyConfig, LoadConfig, ProducerConfig};
-use crate::sim::ids::{ProducerIndex, TopicIndex};
+use crate::sim::config::Config;
+use crate::sim::ids::TopicIndex;
 
 /// Keys of a load that are compared with those of another at most.
 const COMPARED_KEYS_MAX: usize = 4_096;
@@ -58,24 +57,6 @@ impl Diagnosis for SkewedPartitions {
 /// Two producers put the same key on different partitions.
 pub(super) struct MixedHashing;
 
-/// How a load finds the partition of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placing<'a> {
-    /// As the Java client's partitioner does.
-    Java(&'a PartitionerSettings),
-    /// As librdkafka's does.
-    Librdkafka(RdkafkaPartitioner),
-    /// The application names it.
-    Named(u32),
-}
-
-/// A load that places keys in its own way.
-struct Placer<'a> {
-    producer: ProducerIndex,
-    placing: Placing<'a>,
-    keys: &'a Arc<KeyConfig>,
-}
-
 impl Diagnosis for MixedHashing {
     fn name(&self) -> &'static str {
         "mixed-hashing"
@@ -98,7 +79,7 @@ impl Diagnosis for MixedHashing {
             return Verdict::Quiet;
         }
         let config = checkup.config();
-        let (placers, count) = (placers(config, topic), partitions.len() as u32);
+        let (placers, count) = (distinct(config, topic), partitions.len() as u32);
         for (at, one) in placers.iter().enumerate() {
             for other in &placers[at + 1..] {
                 if let Some(key) = apart(one, other, count) {
@@ -119,58 +100,18 @@ impl Diagnosis for MixedHashing {
     }
 }
 
-impl<'a> Placing<'a> {
-    fn of(producer: &'a ProducerConfig, load: &LoadConfig) -> Self {
-        if let Some(number) = load.keys.explicit_partition {
-            return Self::Named(number);
-        }
-        match &producer.client {
-            ClientConfig::Java(settings) => Self::Java(&settings.partitioner),
-            ClientConfig::Rdkafka(settings) => Self::Librdkafka(settings.partitioner),
-        }
-    }
-
-    /// The partition of a key; nothing where it goes to several.
-    fn place(self, key: &[u8], partitions: u32) -> Option<u32> {
-        match self {
-            Self::Java(settings) => settings.partition_of(key, partitions),
-            Self::Librdkafka(partitioner) => match partitioner.choice(Some(key), partitions) {
-                Choice::Partition(number) => Some(number),
-                Choice::Free => None,
-            },
-            Self::Named(number) => Some(number),
-        }
-    }
-
-    fn words(self, key: &[u8], partitions: u32) -> String {
-        match (self, self.place(key, partitions)) {
-            (Self::Named(number), _) => format!("names partition {number}"),
-            (_, Some(place)) => format!("puts it on partition {place}"),
-            (_, None) => "puts it on any".to_owned(),
-        }
-    }
-}
-
 /// The ways in which keys of a topic are placed, each once.
-fn placers(config: &Config, topic: TopicIndex) -> Vec<Placer<'_>> {
-    let mut placers: Vec<Placer<'_>> = Vec::new();
-    for (index, producer) in config.producers.iter().enumerate() {
-        let keyed = producer.loads.iter().filter(|load| load.topic == topic);
-        for load in keyed.filter(|load| !load.keys.keys.is_empty()) {
-            let placing = Placing::of(producer, load);
-            let is_known = placers
-                .iter()
-                .any(|known| known.placing == placing && Arc::ptr_eq(known.keys, &load.keys));
-            if !is_known {
-                placers.push(Placer {
-                    producer: ProducerIndex(index as u16),
-                    placing,
-                    keys: &load.keys,
-                });
-            }
+fn distinct(config: &Config, topic: TopicIndex) -> Vec<Placer<'_>> {
+    let mut distinct: Vec<Placer<'_>> = Vec::new();
+    for placer in placers(config, topic).filter(|placer| !placer.load.keys.keys.is_empty()) {
+        let is_known = distinct.iter().any(|known| {
+            known.placing == placer.placing && Arc::ptr_eq(&known.load.keys, &placer.load.keys)
+        });
+        if !is_known {
+            distinct.push(placer);
         }
     }
-    placers
+    distinct
 }
 
 /// A key that two loads of different producers place differently.
@@ -178,10 +119,10 @@ fn apart<'a>(one: &Placer<'a>, other: &Placer<'a>, partitions: u32) -> Option<&'
     if one.placing == other.placing || one.producer == other.producer {
         return None;
     }
-    let compared = |placer: &Placer<'a>| placer.keys.keys.iter().take(COMPARED_KEYS_MAX);
+    let compared = |placer: &Placer<'a>| placer.load.keys.keys.iter().take(COMPARED_KEYS_MAX);
     let known: BTreeSet<&Vec<u8>> = compared(one).collect();
     compared(other).find(|key| {
-        let places = [one, other].map(|placer| placer.placing.place(key, partitions));
+        let places = [one, other].map(|placer| placer.placing.place(Some(key), partitions));
         known.contains(key) && places[0] != places[1]
     })
 }

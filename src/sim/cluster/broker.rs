@@ -184,6 +184,11 @@ impl Broker {
         channel.producer.index() * 2 + usize::from(channel.slot as usize >= brokers)
     }
 
+    /// Time that a handler spends on one Produce request now, the disk's not included.
+    pub fn time_of_a_request(&self) -> SimSpan {
+        self.slowed_by + self.request_time
+    }
+
     /// How far the disk is behind.
     pub fn disk_backlog(&self, now: SimTime) -> SimSpan {
         self.disk.free_at.since(now)

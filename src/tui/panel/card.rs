@@ -4,6 +4,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::tui::pane::Pane;
+use crate::tui::scene::Content;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -38,10 +39,11 @@ const fn card(pane: Pane) -> Card {
         Pane::Partitions => Card {
             exact: "Records and bytes appended by the leader, batch headers included; the \
                 partition of every key, by the partitioner of its producers; leader, in-sync \
-                replicas.",
+                replicas; lag of the group that is furthest behind.",
             approximated: "Rates are over the last second. Hottest keys come from a bounded \
-                count, exact as long as few keys are hot.",
-            absent: "Segments, retention and compaction; page cache.",
+                count, exact as long as few keys are hot. A cause is the likeliest one, by rules \
+                of thumb. The log cleaner takes no time.",
+            absent: "Retention; page cache; tiered storage.",
         },
         Pane::Markers => Card {
             exact: "Nothing yet.",
@@ -94,17 +96,37 @@ const CONSUMERS: Card = Card {
         followers.",
 };
 
-/// A pane's card as lines of at most `width` cells.
-pub fn lines(theme: &Theme, pane: Pane, width: u16) -> Vec<Line<'static>> {
-    of_card(theme, &card(pane), width)
-}
+/// What holds of librdkafka's queue.
+const QUEUE: Card = Card {
+    exact: "Both limits: queue.buffering.max.messages counts messages from produce() until \
+        poll() has handed out their reports, queue.buffering.max.kbytes the bytes of their values. \
+        Batches, linger.ms, retries and the backpressure threshold are those of librdkafka 2.x.",
+    approximated: "Main and broker threads take no time themselves. Messages in flight and \
+        messages that wait for poll() are the engine's view; librdkafka's statistics show only \
+        msg_cnt and msg_size.",
+    absent: "Memory beside the queue: keys, headers, the messages' own structures; compression; \
+        transactions.",
+};
 
-/// The card of consumer groups, likewise.
-pub fn of_consumers(theme: &Theme, width: u16) -> Vec<Line<'static>> {
-    of_card(theme, &CONSUMERS, width)
-}
+/// What holds of a full queue of librdkafka.
+const ROOM: Card = Card {
+    exact: "produce() answers _QUEUE_FULL at once when a message would exceed either limit; with \
+        RD_KAFKA_MSG_F_BLOCK it waits for room, and wakes as the client does.",
+    approximated: "An application that tries again polls for 10 ms before it does, or sleeps so \
+        long where another thread polls. The chart is sampled every [scenario] sample (100 ms by \
+        default).",
+    absent: "Nothing. The share of its threads' time that goes into waiting for room is what \
+        librdkafka itself does not measure.",
+};
 
-fn of_card(theme: &Theme, card: &Card, width: u16) -> Vec<Line<'static>> {
+/// The card of what a pane shows as lines of at most `width` cells.
+pub fn lines(theme: &Theme, content: &Content, width: u16) -> Vec<Line<'static>> {
+    let card = match content {
+        Content::Usual(pane) => &card(*pane),
+        Content::Queue(_) => &QUEUE,
+        Content::Room(_) => &ROOM,
+        Content::Consumers => &CONSUMERS,
+    };
     let styles = theme.styles;
     let mut lines = Vec::new();
     for (heading, style, words) in [

@@ -26,7 +26,7 @@ use ratatui::text::Line;
 
 use crate::tui::model::Extent;
 use crate::tui::pane::Pane;
-use crate::tui::scene::Scene;
+use crate::tui::scene::{Content, Scene};
 
 /// A pane with everything it shows.
 pub trait Panel: Debug {
@@ -42,17 +42,16 @@ pub trait Panel: Debug {
 
 /// A pane as it is now, for this inside.
 pub fn read<'a>(scene: &'a Scene<'a>, pane: Pane, area: Rect) -> Box<dyn Panel + 'a> {
+    let pane = match scene.content(pane) {
+        Content::Queue(queue) => return Box::new(queue::Queue::read(scene, queue, area)),
+        Content::Room(queue) => return Box::new(room::Room::read(scene, queue, area)),
+        Content::Consumers => return Box::new(consumers::Consumers::read(scene)),
+        Content::Usual(pane) => pane,
+    };
     match pane {
-        Pane::Fill => match scene.queue() {
-            Some(queue) => Box::new(queue::Queue::read(scene, queue, area)),
-            None => Box::new(fill::Fill::read(scene, area)),
-        },
-        Pane::Wait => match scene.queue() {
-            Some(queue) => Box::new(room::Room::read(scene, queue, area)),
-            None => Box::new(wait::Wait::read(scene, area)),
-        },
+        Pane::Fill => Box::new(fill::Fill::read(scene, area)),
+        Pane::Wait => Box::new(wait::Wait::read(scene, area)),
         Pane::Partitions => Box::new(partitions::Partitions::read(scene, area)),
-        Pane::Markers if scene.shows_consumers(pane) => Box::new(consumers::Consumers::read(scene)),
         Pane::Markers => Box::new(markers::Markers::read(scene)),
         Pane::Cluster => Box::new(cluster::Cluster::read(scene)),
         Pane::Warnings => Box::new(warnings::Warnings::read(scene, area)),

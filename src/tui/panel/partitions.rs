@@ -8,6 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
+use crate::insight::reading::Spread;
 use crate::insight::skew::FLAG_FACTOR;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::tui::layout::below;
@@ -19,8 +20,17 @@ use crate::tui::theme::Theme;
 use crate::tui::widget::bar::Gauge;
 use crate::tui::widget::table::{Column, Table, total_cells};
 
+/// The place of queued bytes among the cells of a row.
+const QUEUED: usize = 5;
+/// Cells of queued bytes: with a blank before the unit, and at least.
+const QUEUED_CELLS: u16 = 10;
+const QUEUED_CELLS_MIN: u16 = 8;
+/// Cells of a partition's name at least.
+const NAME_CELLS_MIN: u16 = 9;
 /// A queue of fewer batches is never flagged.
 const QUEUE_BATCHES_MIN: u32 = 8;
+/// From this width on, the hottest keys stand beside a cause.
+const KEYS_WIDTH_MIN: u16 = 36;
 /// From this width on, each row has a history.
 const HISTORY_WIDTH_MIN: u16 = 72;
 /// From this height on, the pane says why a partition is flagged.
@@ -76,21 +86,10 @@ pub struct Partitions<'a> {
     /// Why a partition has far more than the others, where one has.
     pub cause: Option<String>,
     /// How even the least even topic is, once it has records.
-    pub evenness: Option<Evenness>,
+    pub spread: Option<Spread>,
     /// The hottest keys of that topic.
     pub hottest: Vec<HotKey>,
     first: u16,
-}
-
-/// How evenly a topic's records are spread over its partitions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Evenness {
-    /// The topic.
-    pub topic: TopicIndex,
-    /// Records of the fullest partition over the mean.
-    pub max_over_mean: f64,
-    /// Standard deviation over the mean.
-    pub cv: f64,
 }
 
 /// A key and how often it was sent.
@@ -110,6 +109,8 @@ struct Means {
     records: f64,
     bytes: f64,
     queued: f64,
+    /// Records per second of all of them together.
+    records_sum: f64,
 }
 
 /// Rows by topic; partitions of a topic are neighbours.
@@ -143,11 +144,11 @@ impl Partitions<'_> {
     /// The value in the pane's title.
     pub fn title_value(&self) -> Line<'static> {
         let styles = self.theme.styles;
-        let Some(Evenness {
+        let Some(Spread {
             max_over_mean: max,
             cv,
             ..
-        }) = self.evenness
+        }) = self.spread
         else {
             return Line::default();
         };
@@ -172,7 +173,13 @@ impl Partitions<'_> {
             self.shows_unread(height),
         ];
         let below = below.into_iter().filter(|shows| *shows).count() as u16;
-        height.saturating_sub(1 + below)
+        height.saturating_sub(1 + below) + u16::from(self.shares_line(height))
+    }
+
+    /// Whether a cause and the hottest keys stand on one line, so that one more row fits.
+    fn shares_line(&self, height: u16) -> bool {
+        let both = self.shows_keys(height) && self.shows_cause(height);
+        both && usize::from(height) < self.rows.len() + 3
     }
 
     fn shows_cause(&self, height: u16) -> bool {
@@ -191,12 +198,18 @@ impl Partitions<'_> {
     fn means(&self) -> Vec<Means> {
         let mut all = Vec::with_capacity(self.rows.len());
         for rows in topics(&self.rows) {
-            let count = rows.len().max(1) as f64;
-            let mean = |figure: fn(&Row) -> f64| rows.iter().map(figure).sum::<f64>() / count;
+            // Partitions beyond what is sampled count for nothing here, not for zero.
+            let mean = |figure: fn(&Row) -> Option<f64>| {
+                let sampled = rows.iter().filter_map(figure);
+                let (count, sum) =
+                    sampled.fold((0_u32, 0.0), |(n, sum), value| (n + 1, sum + value));
+                sum / f64::from(count.max(1))
+            };
             let means = Means {
-                records: mean(|row| row.records.unwrap_or(0.0)),
-                bytes: mean(|row| row.bytes.unwrap_or(0.0)),
-                queued: mean(|row| row.queued_bytes as f64),
+                records: mean(|row| row.records),
+                bytes: mean(|row| row.bytes),
+                queued: mean(|row| Some(row.queued_bytes as f64)),
+                records_sum: rows.iter().filter_map(|row| row.records).sum(),
             };
             all.extend(rows.iter().map(|_| means));
         }
@@ -222,7 +235,18 @@ impl Partitions<'_> {
         }
     }
 
-    fn cells(&self, row: &Row, means: &Means) -> Vec<Span<'static>> {
+    /// `events-3`; where there is little room the topic is cut and the number stays.
+    fn name(&self, row: &Row, cells: u16) -> String {
+        if text::width(&row.name) <= cells {
+            return row.name.clone();
+        }
+        let (topic, number) = row.name.rsplit_once('-').unwrap_or((&row.name, ""));
+        let room = cells.saturating_sub(text::width(number) + 1);
+        let topic = text::fit(topic, room, self.theme.glyphs.ellipsis);
+        format!("{topic}-{number}")
+    }
+
+    fn cells(&self, row: &Row, means: &Means, name_cells: u16) -> Vec<Span<'static>> {
         let styles = self.theme.styles;
         let leader = match &row.leader {
             Some(id) => Span::styled(id.clone(), styles.text.plain),
@@ -238,7 +262,7 @@ impl Partitions<'_> {
         let few = row.queued_batches < QUEUE_BATCHES_MIN;
         let queued_mean = if few { f64::INFINITY } else { means.queued };
         let mut cells = vec![
-            Span::styled(row.name.clone(), styles.text.plain),
+            Span::styled(self.name(row, name_cells), styles.text.plain),
             leader,
             Span::styled(format!("{}/{}", row.isr, row.replicas), isr_style),
             self.figure(number::short, row.records, means.records),
@@ -270,7 +294,7 @@ impl Partitions<'_> {
     fn cause_words(&self) -> Line<'static> {
         let words = self.cause.as_deref().unwrap_or_default();
         let line = format!("{}{words}", self.theme.glyphs.alert);
-        Line::styled(line, self.theme.styles.tone.warn)
+        Line::from(Span::styled(line, self.theme.styles.tone.warn))
     }
 
     /// What the rows and the bars do not cover.
@@ -321,14 +345,13 @@ enum Readers {
 fn columns(width: u16, name: u16, readers: Readers) -> Vec<(usize, Column)> {
     const BYTES: usize = 4;
     const ISR: usize = 2;
-    const QUEUED: usize = 5;
     let mut columns = vec![
         (0, Column::words("partition", name)),
         (1, Column::numbers("ldr", 4)),
         (ISR, Column::numbers("ISR", 3)),
         (3, Column::numbers("records/s", 9)),
         (BYTES, Column::numbers("bytes/s", 10)),
-        (QUEUED, Column::numbers("queued", 10)),
+        (QUEUED, Column::numbers("queued", QUEUED_CELLS)),
     ];
     if readers == Readers::Some {
         columns.push((6, Column::numbers("lag", 7)));
@@ -345,11 +368,23 @@ fn columns(width: u16, name: u16, readers: Readers) -> Vec<(usize, Column)> {
         Readers::None => &[BYTES],
         Readers::Some => &[BYTES, ISR, QUEUED],
     };
-    for dispensable in dispensable {
+    let total = |columns: &[(usize, Column)]| {
         let all: Vec<Column> = columns.iter().map(|(_, column)| *column).collect();
-        if total_cells(&all) > width {
+        total_cells(&all)
+    };
+    for dispensable in dispensable {
+        if total(&columns) > width {
             columns.retain(|(place, _)| place != dispensable);
         }
+    }
+    let over = total(&columns).saturating_sub(width);
+    if let Some((_, queued)) = columns.iter_mut().find(|(place, _)| *place == QUEUED) {
+        queued.cells = queued.cells.saturating_sub(over).max(QUEUED_CELLS_MIN);
+    }
+    // Figures are never cut for the sake of a name.
+    let over = total(&columns).saturating_sub(width);
+    if let Some((_, name)) = columns.first_mut() {
+        name.cells = name.cells.saturating_sub(over).max(NAME_CELLS_MIN);
     }
     columns
 }
@@ -390,23 +425,16 @@ impl Widget for &Partitions<'_> {
             Readers::None
         };
         // A terminal may be narrower than a partition's name.
-        let name = longest.max(9).min((area.width / 3).max(9));
+        let name = longest
+            .max(NAME_CELLS_MIN)
+            .min((area.width / 3).max(NAME_CELLS_MIN));
         let chosen = columns(area.width, name, readers);
         let columns: Vec<Column> = chosen.iter().map(|(_, column)| *column).collect();
         let means = self.means();
         let visible = usize::from(self.visible(area.height));
         let first = usize::from(self.first.min(self.extent(area).scroll_max()));
         let shown = self.rows.iter().zip(&means).skip(first).take(visible);
-        let rows: Vec<Vec<Span<'_>>> = shown
-            .clone()
-            .map(|(row, means)| {
-                let cells = self.cells(row, means);
-                chosen
-                    .iter()
-                    .filter_map(|(place, _)| cells.get(*place).cloned())
-                    .collect()
-            })
-            .collect();
+        let rows = self.table_rows(shown.clone(), &chosen);
         let table = Table {
             theme: self.theme,
             columns: &columns,
@@ -428,25 +456,63 @@ impl Widget for &Partitions<'_> {
             ..bars
         };
         let (bars, history) = split(bars, history_cells(area.width));
-        let rates = shown
-            .clone()
-            .map(|(row, means)| (row.records.unwrap_or(0.0), means.records));
-        self.draw_bars(rates, bars, buffer);
+        self.draw_bars(shown.clone(), bars, buffer);
         self.draw_histories(shown.map(|(row, _)| row), history, buffer);
-        if self.shows_unread(area.height) {
-            text::put_line(buffer, area, visible as u16 + 1, &self.unread_words());
-        }
-        if self.shows_cause(area.height) {
-            let below = 1 + u16::from(self.shows_keys(area.height));
-            text::put_line(buffer, area, area.height - below, &self.cause_words());
-        }
-        if self.shows_keys(area.height) {
-            text::put_line(buffer, area, area.height - 1, &self.keys(area.width));
-        }
+        self.draw_notes(area, buffer);
     }
 }
 
 impl Partitions<'_> {
+    /// The rows of the table, in these columns.
+    fn table_rows<'r>(
+        &self,
+        rows: impl Iterator<Item = (&'r Row, &'r Means)>,
+        columns: &[(usize, Column)],
+    ) -> Vec<Vec<Span<'static>>> {
+        let cells_of = |at: usize| {
+            let column = columns.iter().find(|(place, _)| *place == at);
+            column.map_or(0, |(_, column)| column.cells)
+        };
+        let room = usize::from(cells_of(QUEUED));
+        rows.map(|(row, means)| {
+            let mut cells = self.cells(row, means, cells_of(0));
+            if let Some(queued) = cells.get_mut(QUEUED)
+                && room < queued.width()
+            {
+                queued.content = queued.content.replace(' ', "").into();
+            }
+            let chosen = columns.iter().filter_map(|(place, _)| cells.get(*place));
+            chosen.cloned().collect()
+        })
+        .collect()
+    }
+
+    /// What stands below the rows: what is left out, a cause, the hottest keys.
+    fn draw_notes(&self, area: Rect, buffer: &mut Buffer) {
+        let height = area.height;
+        if self.shows_unread(height) {
+            text::put_line(buffer, area, self.visible(height) + 1, &self.unread_words());
+        }
+        if self.shares_line(height) {
+            let mut line = self.cause_words();
+            let used = u16::try_from(line.width()).unwrap_or(u16::MAX);
+            let room = area.width.saturating_sub(used.saturating_add(3));
+            if KEYS_WIDTH_MIN <= room {
+                line.push_span("   ");
+                line.extend(self.keys(room));
+            }
+            text::put_line(buffer, area, height - 1, &line);
+            return;
+        }
+        if self.shows_cause(height) {
+            let below = 1 + u16::from(self.shows_keys(height));
+            text::put_line(buffer, area, height - below, &self.cause_words());
+        }
+        if self.shows_keys(height) {
+            text::put_line(buffer, area, height - 1, &self.keys(area.width));
+        }
+    }
+
     /// Each row's records per second over the window, all on one scale.
     fn draw_histories<'r>(
         &self,
@@ -467,7 +533,11 @@ impl Partitions<'_> {
             buffer,
             area,
             (0, 0),
-            "records/s, over time",
+            if area.width < 20 {
+                "over time"
+            } else {
+                "records/s, over time"
+            },
             styles.text.heading,
         );
         for (y, row) in (area.y + 1..area.bottom()).zip(rows) {
@@ -483,31 +553,38 @@ impl Partitions<'_> {
         }
     }
 
-    /// Each row's share of its topic; rows come as records per second with the topic's mean.
-    fn draw_bars(&self, rows: impl Iterator<Item = (f64, f64)>, area: Rect, buffer: &mut Buffer) {
+    /// Each row's share of its topic.
+    fn draw_bars<'r>(
+        &self,
+        rows: impl Iterator<Item = (&'r Row, &'r Means)> + Clone,
+        area: Rect,
+        buffer: &mut Buffer,
+    ) {
         let figures = if area.width >= 14 { 6 } else { 0 };
         if area.width < 4 {
             return;
         }
         let styles = self.theme.styles;
-        let all = self.rows.iter().map(|row| row.records.unwrap_or(0.0));
-        let (total, largest) = (all.clone().sum::<f64>(), all.fold(0.0, f64::max));
+        let share = |row: &Row, means: &Means| row.records.unwrap_or(0.0) / means.records_sum;
+        let shares = rows.clone().map(|(row, means)| share(row, means));
+        let largest = shares.fold(0.0, f64::max);
         text::put(buffer, area, (0, 0), "share", styles.text.heading);
-        for (row, (records, mean)) in (1..area.height).zip(rows) {
-            if largest <= 0.0 {
-                break;
+        for (y, (row, means)) in (1..area.height).zip(rows) {
+            if means.records_sum <= 0.0 {
+                continue;
             }
+            let share = share(row, means);
             let line = Rect {
                 height: 1,
-                ..below(area, row)
+                ..below(area, y)
             };
-            let style: Style = if records > FLAG_FACTOR * mean {
+            let style: Style = if row.records.unwrap_or(0.0) > FLAG_FACTOR * means.records {
                 styles.tone.warn
             } else {
                 styles.buffer.ready
             };
             if figures > 0 {
-                let figure = number::percent(records / total);
+                let figure = number::percent(share);
                 text::put(
                     buffer,
                     line,
@@ -523,7 +600,7 @@ impl Partitions<'_> {
             };
             (&Gauge {
                 theme: self.theme,
-                share: records / largest,
+                share: share / largest,
                 style,
             })
                 .render(bar, buffer);

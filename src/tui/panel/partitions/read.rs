@@ -2,15 +2,14 @@
 
 use ratatui::layout::Rect;
 
-use super::{Evenness, HotKey, Partitions, QUEUE_BATCHES_MIN, Row, history_cells};
+use super::{HotKey, Partitions, QUEUE_BATCHES_MIN, Row, history_cells};
 use crate::insight::metric::{Metric, PartitionFigure};
 use crate::insight::names;
-use crate::insight::reading::lags;
-use crate::insight::reading::of_topic;
+use crate::insight::reading::{Spread, lags, of_topic};
 use crate::insight::series::Bucket;
 use crate::insight::skew::{self, Cause, Finding};
-use crate::sim::Simulation;
 use crate::sim::ids::{PartitionIndex, TopicIndex};
+use crate::sim::view::PartitionView;
 use crate::tui::pane::Pane;
 use crate::tui::panel::list;
 use crate::tui::scene::Scene;
@@ -25,45 +24,44 @@ impl<'a> Partitions<'a> {
     /// The pane now.
     pub fn read(scene: &'a Scene<'a>, area: Rect) -> Self {
         let simulation = scene.session.simulation();
-        let partitions = simulation.partitions().take(ROWS_MAX);
-        let mut rows: Vec<Row> = partitions
-            .map(|partition| read_row(scene, partition))
-            .collect();
+        let views = simulation.partition_views();
         let lags = lags(scene.session.insight().groups());
-        for (row, partition) in rows.iter_mut().zip(simulation.partitions()) {
-            row.lag = lags.get(&partition).copied();
-        }
+        let mut rows: Vec<Row> = views
+            .iter()
+            .take(ROWS_MAX)
+            .map(|view| read_row(scene, view, lags.get(&view.index).copied()))
+            .collect();
         let extent = list(rows.len(), area.height);
         let first = usize::from(scene.model.scroll_of(Pane::Partitions, extent));
         let cells = history_cells(area.width);
-        let shown = rows.iter_mut().zip(simulation.partitions()).skip(first);
-        for (row, partition) in shown.take(usize::from(area.height)) {
-            row.history = read_history(scene, partition, cells);
+        let shown = rows.iter_mut().zip(&views).skip(first);
+        for (row, view) in shown.take(usize::from(area.height)) {
+            row.history = read_history(scene, view.index, cells);
         }
-        let evenness = evenness(simulation);
-        let cause = evenness
-            .and_then(|evenness| why_records(scene, evenness.topic))
+        let spread = least_even(&views);
+        let topic = spread.map(|spread| spread.fullest.name().topic);
+        let cause = topic
+            .and_then(|topic| why_records(scene, of_topic(&views, topic)))
             .or_else(|| why_queue(scene, &rows));
-        let hottest = evenness.map_or(Vec::new(), |evenness| hottest(scene, evenness.topic));
-        let unread = simulation.partition_count().saturating_sub(rows.len());
+        let hottest = topic.map_or(Vec::new(), |topic| hottest(scene, topic));
+        let unread = views.len() - rows.len();
         let first = scene.model.scroll[Pane::Partitions.index()];
         Self {
             theme: scene.theme(),
             rows,
             unread,
             cause,
-            evenness,
+            spread,
             hottest,
             first,
         }
     }
 }
 
-fn read_row(scene: &Scene<'_>, partition: PartitionIndex) -> Row {
-    let view = scene.session.simulation().partition(partition);
-    let rate = |figure| scene.last(Metric::Partition(partition.name(), figure));
+fn read_row(scene: &Scene<'_>, view: &PartitionView, lag: Option<u64>) -> Row {
+    let rate = |figure| scene.last(Metric::Partition(view.index.name(), figure));
     Row {
-        name: scene.session.simulation().partition_name(partition),
+        name: names::partition(scene.config(), view.index),
         topic: view.topic,
         broker: view.leader,
         leader: view
@@ -78,7 +76,7 @@ fn read_row(scene: &Scene<'_>, partition: PartitionIndex) -> Row {
         records_total: view.records_in,
         end_offset: view.log_end_offset,
         high_watermark: view.high_watermark,
-        lag: None,
+        lag,
         history: Vec::new(),
     }
 }
@@ -93,41 +91,18 @@ fn read_history(scene: &Scene<'_>, partition: PartitionIndex, cells: u16) -> Vec
     columns.iter().map(Bucket::mean).collect()
 }
 
-/// The least even topic, by what came in since the start, over all its partitions.
-fn evenness(simulation: &Simulation) -> Option<Evenness> {
-    let records: Vec<(TopicIndex, u64)> = simulation
-        .partitions()
-        .map(|partition| simulation.records_in(partition))
-        .collect();
-    records
-        .chunk_by(|one, next| one.0 == next.0)
-        .filter_map(|topic| {
-            let count = topic.len() as f64;
-            let mean = topic
-                .iter()
-                .map(|(_, records)| *records as f64)
-                .sum::<f64>()
-                / count;
-            let max = topic.iter().map(|(_, records)| *records).max()? as f64;
-            let squares = topic.iter().map(|(_, records)| {
-                let off = *records as f64 - mean;
-                off * off
-            });
-            let variance = squares.sum::<f64>() / count;
-            (mean > 0.0).then(|| Evenness {
-                topic: topic[0].0,
-                max_over_mean: max / mean,
-                cv: variance.sqrt() / mean,
-            })
-        })
+/// The spread of the least even topic, by what came in since the start.
+fn least_even(views: &[PartitionView]) -> Option<Spread> {
+    let topics = views.chunk_by(|one, next| one.topic == next.topic);
+    topics
+        .filter_map(Spread::of)
         .max_by(|one, other| one.max_over_mean.total_cmp(&other.max_over_mean))
 }
 
-/// Why the topic's fullest partition has so many records, where it has too many.
-fn why_records(scene: &Scene<'_>, topic: TopicIndex) -> Option<String> {
-    let insight = scene.session.insight();
-    let partitions = of_topic(insight.partitions(), topic);
-    let Finding::Skewed(skew) = skew::find(scene.session.simulation(), topic, partitions) else {
+/// Why the fullest partition of a topic has so many records, where it has too many.
+fn why_records(scene: &Scene<'_>, topic: &[PartitionView]) -> Option<String> {
+    let first = topic.first()?;
+    let Finding::Skewed(skew) = skew::find(scene.session.simulation(), first.topic, topic) else {
         return None;
     };
     let name = names::partition(scene.config(), skew.spread.fullest);
@@ -146,7 +121,7 @@ fn why_queue(scene: &Scene<'_>, rows: &[Row]) -> Option<String> {
     let is_long = QUEUE_BATCHES_MIN <= longest.queued_batches
         && longest.queued_bytes as f64 > skew::FLAG_FACTOR * mean;
     let leader = longest.broker.filter(|_| is_long)?;
-    let is_slow = skew::is_slow(scene.session.simulation(), leader);
+    let is_slow = skew::slow_brokers(scene.session.simulation()).contains(&leader);
     let words = Cause::SlowBroker(leader).words(scene.config());
     is_slow.then(|| format!("{} waits: {words}", longest.name))
 }
