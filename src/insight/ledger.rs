@@ -20,7 +20,7 @@ mod tally;
 
 use crate::kafka::settings::{Acks, RequiredAcks};
 use crate::sim::config::{ClientConfig, Config};
-use crate::sim::fact::{Appended, Flow};
+use crate::sim::fact::{Appended, Flow, UnassignedEnd};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
 
@@ -196,12 +196,24 @@ impl Ledger {
             }
             Flow::Refused {
                 producer, records, ..
-            } => {
-                if let Some(tally) = self.tallies.get_mut(producer.index()) {
-                    tally.refused += u64::from(records);
-                    self.total.refused += u64::from(records);
-                }
-            }
+            } => self.count_apart(producer, |tally| tally.refused += u64::from(records)),
+            Flow::Unassigned {
+                producer,
+                records,
+                end,
+                ..
+            } => self.count_apart(producer, |tally| match end {
+                UnassignedEnd::Failed => tally.failed_absent += u64::from(records),
+                UnassignedEnd::Abandoned => tally.abandoned_absent += u64::from(records),
+            }),
+        }
+    }
+
+    /// Counts records that no entry knows: they never had a partition.
+    fn count_apart(&mut self, producer: ProducerIndex, count: impl Fn(&mut Tally)) {
+        if let Some(tally) = self.tallies.get_mut(producer.index()) {
+            count(tally);
+            count(&mut self.total);
         }
     }
 
@@ -329,6 +341,24 @@ mod tests {
             ledger.of_partition(PartitionIndex::of_first_topic(2)),
             ledger.total()
         );
+    }
+
+    #[test]
+    fn a_message_that_ended_before_it_had_a_partition_is_accounted_for() {
+        let mut ledger = Ledger::new(&config());
+        let unassigned = |records, end| Flow::Unassigned {
+            producer: TRIPS,
+            topic: TopicIndex(0),
+            records,
+            end,
+        };
+        ledger.fold(&[
+            unassigned(3, UnassignedEnd::Failed),
+            unassigned(2, UnassignedEnd::Abandoned),
+        ]);
+        let account = ledger.account(6);
+        assert_eq!((account.tally.failed(), account.tally.abandoned()), (3, 2));
+        assert_eq!((account.under_way, account.imbalance()), (1, None));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::sim::ids::{
 use crate::sim::time::{SimSpan, SimTime};
 
 pub use crate::sim::exception::{ErrorClass, Exception};
-pub use crate::sim::flow::{Acknowledged, Appended, Consumed, Flow};
+pub use crate::sim::flow::{Acknowledged, Appended, Consumed, Flow, UnassignedEnd};
 
 /// A fact with its place in the order of the run.
 #[derive(Clone, Debug, PartialEq)]

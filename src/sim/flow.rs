@@ -54,6 +54,26 @@ pub enum Flow {
         /// How many records.
         records: u32,
     },
+    /// Records that a client took and that ended before they had a partition (librdkafka only).
+    Unassigned {
+        /// Whose.
+        producer: ProducerIndex,
+        /// To which topic.
+        topic: TopicIndex,
+        /// How many records.
+        records: u32,
+        /// How they ended.
+        end: UnassignedEnd,
+    },
+}
+
+/// How records without a partition ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnassignedEnd {
+    /// The client failed them.
+    Failed,
+    /// Their process ended first.
+    Abandoned,
 }
 
 /// A batch at the leader. A record's identity is (producer, partition, ordinal there); ordinals

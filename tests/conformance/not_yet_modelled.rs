@@ -25,8 +25,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "failover/unclean-on",
     // There are no transactions yet.
     "transactions/*",
-    // Which logins there are is the build's, and the simulated one has all.
-    "rdkafka-config/sasl-without-mechanism",
     // The simulated application always has addresses and serializers.
     "java-config/bootstrap-absent",
     "java-config/serializer-absent",

@@ -94,7 +94,8 @@ impl Trace {
                 Flow::Abandoned { .. }
                 | Flow::Refused { .. }
                 | Flow::Truncated { .. }
-                | Flow::Consumed(_) => {}
+                | Flow::Consumed(_)
+                | Flow::Unassigned { .. } => {}
             }
         }
     }

@@ -5,7 +5,8 @@
 //! the client's words, or changes a setting and leaves a note. "Set" means set by somebody, to
 //! whatever value.
 //!
-//! Source: `rd_kafka_conf_finalize`, `rd_kafka_topic_conf_finalize`, `rd_kafka_conf_warn`.
+//! Source: `rd_kafka_conf_finalize`, `rd_kafka_topic_conf_finalize`, `rd_kafka_conf_warn`,
+//! `rd_kafka_sasl_select_provider`.
 
 use std::collections::BTreeMap;
 
@@ -33,6 +34,8 @@ const REFRESH: &str = "topic.metadata.refresh.interval.ms";
 const RETRIES: &str = "message.send.max.retries";
 const RETRY_BACKOFF: &str = "retry.backoff.ms";
 const RETRY_BACKOFF_MAX: &str = "retry.backoff.max.ms";
+const SASL_MECHANISMS: &str = "sasl.mechanisms";
+const SECURITY: &str = "security.protocol";
 const SOCKET_TIMEOUT: &str = "socket.timeout.ms";
 const STICKY_LINGER: &str = "sticky.partitioning.linger.ms";
 const TRANSACTIONAL_ID: &str = "transactional.id";
@@ -104,7 +107,21 @@ pub(super) fn apply(values: &Values, outcome: &mut Outcome) {
     linger_within_timeout(values, linger_ms, outcome);
     topics(values, outcome);
     linger_within_topic_timeout(values, linger_ms, outcome);
+    logins_have_a_provider(values, outcome);
     warnings(values, outcome);
+}
+
+/// `rd_kafka_sasl_select_provider`. Kerberos is the default, and the builds that come with the
+/// packages of other languages lack it; who names it is taken to have a build with it.
+fn logins_have_a_provider(values: &Values, outcome: &mut Outcome) {
+    let logs_in = values
+        .text(SECURITY)
+        .is_some_and(|protocol| protocol.starts_with("sasl_"));
+    if logs_in && !values.is_set(SASL_MECHANISMS) && outcome.problems.is_empty() {
+        let text = "No provider for SASL mechanism GSSAPI: recompile librdkafka with libsasl2 or \
+                    openssl support. Current build options: PLAIN SASL_SCRAM OAUTHBEARER";
+        outcome.refuse(SECURITY, text);
+    }
 }
 
 fn transactions_need_idempotence(values: &Values, outcome: &mut Outcome) {

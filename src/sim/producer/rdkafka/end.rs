@@ -5,7 +5,7 @@
 
 use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::sim::context::Context;
-use crate::sim::fact::{Disconnect, Fact, Flow};
+use crate::sim::fact::{Disconnect, Fact, Flow, UnassignedEnd};
 use crate::sim::ids::TopicIndex;
 use crate::sim::producer::client::Closing;
 use crate::sim::producer::rdkafka::toppar::Message;
@@ -131,10 +131,12 @@ impl Rdkafka {
         for topic in (0..self.topics.len() as u16).map(TopicIndex) {
             let records = self.topics[topic.index()].unassigned.len() as u32;
             if records > 0 {
-                let flow = Flow::Refused {
+                lost += u64::from(records);
+                let flow = Flow::Unassigned {
                     producer,
                     topic,
                     records,
+                    end: UnassignedEnd::Abandoned,
                 };
                 ctx.flow(self.rank, flow);
             }

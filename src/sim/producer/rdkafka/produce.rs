@@ -78,6 +78,7 @@ impl Rdkafka {
                 route: call.route,
                 noted: None,
             });
+        self.counts.sent += 1;
         Sent::Appended(UNASSIGNED | u32::from(call.topic.0))
     }
 
@@ -140,7 +141,6 @@ impl Rdkafka {
                 let _full = ctx.records.note(self.me, at, key, noted.value);
             }
             self.push(place, message);
-            self.counts.sent += 1;
         }
         self.fail_unassigned(
             ctx,

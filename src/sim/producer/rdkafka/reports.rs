@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::kafka::settings::DeliveryReports;
 use crate::sim::context::Context;
-use crate::sim::fact::{Acknowledged, Exception, Fact, Flow};
+use crate::sim::fact::{Acknowledged, Exception, Fact, Flow, UnassignedEnd};
 use crate::sim::ids::{PartitionIndex, TopicIndex};
 use crate::sim::producer::append::Route;
 use crate::sim::producer::dialect::Receipt;
@@ -210,10 +210,12 @@ impl Rdkafka {
             };
             (flow, fact)
         } else {
-            let flow = Flow::Refused {
+            self.counts.failed += u64::from(records);
+            let flow = Flow::Unassigned {
                 producer,
                 topic,
                 records,
+                end: UnassignedEnd::Failed,
             };
             let fact = Fact::UnassignedFailed {
                 producer,
