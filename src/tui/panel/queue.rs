@@ -24,16 +24,13 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widget::bar::{Part, StackedBar};
 use crate::tui::widget::chart::{Chart, Layer, Sample, Shape, nice_top, plot_columns};
+use crate::tui::widget::legend::legend;
 use crate::tui::zoom::TimeWindow;
 
 /// From this width on, words are spelled out.
 const ROOMY: u16 = 56;
-/// Cells of a figure in the legend, so that nothing moves while figures change.
-const FIGURE_CELLS: usize = 8;
 /// Cells of the vertical axis' labels.
 const LABEL_CELLS: u16 = 6;
-/// Lines of the legend at most.
-const LEGEND_LINES_MAX: usize = 2;
 
 /// What the pane shows.
 #[derive(Debug)]
@@ -123,40 +120,9 @@ impl<'a> Queue<'a> {
         Span::styled(text.into(), self.theme.styles.text.plain)
     }
 
-    /// What each glyph of the bar stands for, and how many messages that is.
     fn legend(&self, width: u16) -> Vec<Line<'static>> {
-        let styles = self.theme.styles;
-        let gap = if width >= 50 { "   " } else { " " };
-        let mut lines = vec![Line::default()];
-        for (name, part) in self.parts().into_iter().chain([("free", self.free())]) {
-            let quiet = part.value == 0;
-            let glyph = if quiet { styles.text.dim } else { part.style };
-            let figure = format!(" {:>FIGURE_CELLS$}", number::count(part.value));
-            let item = [
-                Span::styled(format!("{} ", part.glyph), glyph),
-                self.dim(name),
-                if quiet {
-                    self.dim(figure)
-                } else {
-                    self.plain(figure)
-                },
-            ];
-            let cells: usize = item.iter().map(Span::width).sum();
-            let used = lines.last().map_or(0, Line::width);
-            if used > 0 && used + gap.len() + cells > usize::from(width) {
-                if lines.len() == LEGEND_LINES_MAX {
-                    break;
-                }
-                lines.push(Line::default());
-            }
-            if let Some(line) = lines.last_mut() {
-                if line.width() > 0 {
-                    line.push_span(gap);
-                }
-                line.extend(item);
-            }
-        }
-        lines
+        let parts = self.parts().into_iter().chain([("free", self.free())]);
+        legend(self.theme, width, parts, number::count)
     }
 
     /// Bytes of values, age, and what waits for `poll()`.

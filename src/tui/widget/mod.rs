@@ -3,6 +3,7 @@
 pub mod bar;
 pub mod chart;
 pub mod frame;
+pub mod legend;
 pub mod raster;
 pub mod table;
 pub mod timeline;

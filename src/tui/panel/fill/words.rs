@@ -5,13 +5,10 @@ use ratatui::text::{Line, Span};
 use super::{Fill, Outlook};
 use crate::sim::time::SimSpan;
 use crate::tui::number;
+use crate::tui::widget::legend::legend;
 
 /// From this width on, words are spelled out.
 const ROOMY: u16 = 56;
-/// Cells of a figure in the legend, so that nothing moves while figures change.
-const FIGURE_CELLS: usize = 8;
-/// Lines of the legend at most; what finds no room is in the pane's title too.
-const LEGEND_LINES_MAX: usize = 2;
 
 impl Fill<'_> {
     /// All lines above the chart.
@@ -49,40 +46,9 @@ impl Fill<'_> {
         ]
     }
 
-    /// What each glyph of the bar stands for, and how much that is.
     fn legend(&self, width: u16) -> Vec<Line<'static>> {
-        let styles = self.theme.styles;
-        let gap = if width >= 50 { "   " } else { " " };
-        let mut lines = vec![Line::default()];
-        for (name, part) in self.parts().into_iter().chain([("free", self.free())]) {
-            let quiet = part.value == 0;
-            let glyph = if quiet { styles.text.dim } else { part.style };
-            let figure = format!(" {:>FIGURE_CELLS$}", number::bytes(part.value));
-            let item = [
-                Span::styled(format!("{} ", part.glyph), glyph),
-                self.dim(name),
-                if quiet {
-                    self.dim(figure)
-                } else {
-                    self.plain(figure)
-                },
-            ];
-            let cells: usize = item.iter().map(Span::width).sum();
-            let used = lines.last().map_or(0, Line::width);
-            if used > 0 && used + gap.len() + cells > usize::from(width) {
-                if lines.len() == LEGEND_LINES_MAX {
-                    break;
-                }
-                lines.push(Line::default());
-            }
-            if let Some(line) = lines.last_mut() {
-                if line.width() > 0 {
-                    line.push_span(gap);
-                }
-                line.extend(item);
-            }
-        }
-        lines
+        let parts = self.parts().into_iter().chain([("free", self.free())]);
+        legend(self.theme, width, parts, number::bytes)
     }
 
     fn threads_waiting(&self, width: u16) -> Span<'static> {
