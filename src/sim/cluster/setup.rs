@@ -83,6 +83,7 @@ impl Cluster {
                 blocks_given: 0,
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
+            recompression: Recompression::default(),
         }
     }
 }

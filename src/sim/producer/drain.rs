@@ -2,6 +2,7 @@
 //!
 //! Source: `RecordAccumulator.drainBatchesForOneNode`, `Sender.sendProduceRequest`.
 
+use crate::kafka::settings::CompressionType;
 use crate::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
     produce_topic_bytes,
@@ -162,7 +163,8 @@ impl Client {
             let batch = self.accumulator.batches.get(batch_id);
             let queue = &mut self.accumulator.queues[batch.queue as usize];
             queue.is_muted = mutes;
-            request.parts.push(part(queue, batch, batch_id));
+            let codec = self.settings.compression.codec;
+            request.parts.push(part(queue, batch, (batch_id, codec)));
         }
         let bytes = self.measure(ctx, id, batches);
         if self.metadata.standing(broker) == Standing::OtherRack {
@@ -212,7 +214,7 @@ impl Client {
     }
 }
 
-fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
+fn part(queue: &Queue, batch: &Batch, (id, codec): (BatchId, CompressionType)) -> Part {
     Part {
         partition: queue.partition,
         batch: id,
@@ -221,6 +223,9 @@ fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
         base_sequence: batch.base_sequence,
         records: batch.records,
         bytes: batch.written,
+        plain_bytes: batch.plain,
+        stored_bytes: batch.written,
+        codec,
         first_ordinal: batch.first_ordinal,
         error: None,
         base_offset: None,
