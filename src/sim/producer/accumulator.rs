@@ -153,6 +153,14 @@ pub struct Patience<'a> {
 }
 
 impl Accumulator {
+    /// Without partitions yet; what is sent is compressed like this.
+    pub fn new(compressor: Compressor) -> Self {
+        Self {
+            compressor,
+            ..Self::default()
+        }
+    }
+
     /// Appends to the open batch if there is one with room. The batch is not closed if there is
     /// not: [`Accumulator::try_append`] does that.
     #[expect(

@@ -147,10 +147,7 @@ impl Client {
             me,
             rank: Rank::producer(config, me),
             client_id: client_id.into(),
-            accumulator: Accumulator {
-                compressor: Compressor::new(config, me, codec),
-                ..Accumulator::default()
-            },
+            accumulator: Accumulator::new(Compressor::new(config, me, codec)),
             pool: BufferPool::new(settings.buffer_memory, settings.batch_size),
             connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
