@@ -53,7 +53,7 @@ fn codec_of(name: &str) -> Codec {
 fn tolerance(codec: Codec) -> Tolerance {
     match codec.compression.codec {
         CompressionType::Snappy => Tolerance::Share(0.015, "an earlier release of the library"),
-        CompressionType::Zstd => Tolerance::Share(0.005, "another release of the library"),
+        CompressionType::Zstd => Tolerance::Share(0.002, "another release of the library"),
         _ => Tolerance::Exact,
     }
 }
@@ -137,7 +137,7 @@ fn filled(path: &str, codec: Codec, clicks: &[&[u8]], real: &Value) -> Compariso
             "bytes",
             bytes(&real),
             bytes(&by_arithmetic),
-            tolerance(codec),
+            Tolerance::Share(0.002, "timestamps of another moment"),
         )
         .list(
             "records by the engine",

@@ -5,7 +5,8 @@
 //!   length; librdkafka writes one bare block.
 //! - lz4: a frame of independent blocks of 64 KiB. In the Java client level 9 is the fast
 //!   compressor and all others are HC; in librdkafka all below 3 are fast.
-//! - zstd: one frame, whose header says how long the records are only in librdkafka.
+//! - zstd: one frame. In librdkafka its header says how long the records are; in the Java client it
+//!   does not, and an empty block ends it.
 //!
 //! Source: `GzipCompression`, `SnappyCompression` with snappy-java's `SnappyOutputStream`,
 //! `Lz4BlockOutputStream` with lz4-java's factory, `ZstdCompression`;
@@ -123,6 +124,10 @@ fn zstd(level: Option<i32>, writer: Writer, records: &[u8]) -> io::Result<usize>
         encoder.set_pledged_src_size(Some(records.len() as u64))?;
     }
     encoder.write_all(records)?;
+    if writer == Writer::Java {
+        // Closing the client's stream flushes it first: an empty block ends the frame.
+        encoder.flush()?;
+    }
     Ok(encoder.finish()?.0)
 }
 
@@ -177,7 +182,7 @@ mod tests {
         );
         assert_eq!(bytes(Snappy, None, Writer::Librdkafka, &noise), 1_005);
         assert_eq!(bytes(Gzip, None, Writer::Java, &noise), 1_000 + 18 + 5);
-        assert_eq!(bytes(Zstd, None, Writer::Java, &noise), 1_000 + 6 + 3);
+        assert_eq!(bytes(Zstd, None, Writer::Java, &noise), 1_000 + 6 + 3 + 3);
     }
 
     #[test]
