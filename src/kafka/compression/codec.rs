@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn level_nine_of_lz4_is_the_fast_compressor_in_java_alone() {
         let text = "{\"page\":\"/basket\",\"device\":\"tablet\",\"ms\":248}".repeat(7);
-        let text: String = (0..200).map(|n| format!("{n}{text}")).collect();
+        let text = (0..200).fold(String::new(), |all, n| format!("{all}{n}{text}"));
         let size = |level, writer| bytes(CompressionType::Lz4, level, writer, text.as_bytes());
         assert_eq!(size(Some(9), Writer::Java), size(None, Writer::Java));
         assert!(size(Some(9), Writer::Librdkafka) < size(None, Writer::Librdkafka));
