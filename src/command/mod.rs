@@ -6,10 +6,12 @@
 //! stretch of the line that it is about, so that a caret can point there.
 
 mod complete;
+mod election;
 mod grammar;
 mod names;
 mod parse;
 mod problem;
+mod reassign;
 mod reference;
 mod render;
 mod setting;

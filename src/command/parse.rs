@@ -214,6 +214,8 @@ impl Resolver<'_> {
                 }
             }
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
+            Verb::KafkaLeaderElection(tool) => self.kafka_leader_election(&tool)?,
+            Verb::KafkaReassignPartitions(tool) => self.kafka_reassign_partitions(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,
@@ -327,7 +329,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn broker(&self, id: &str) -> Result<BrokerIndex, CommandProblem> {
+    pub(super) fn broker(&self, id: &str) -> Result<BrokerIndex, CommandProblem> {
         self.names.broker(id).ok_or_else(|| {
             let known: Vec<String> = self.names.brokers().map(|id| id.to_string()).collect();
             self.unknown("broker", id, &known)

@@ -6,6 +6,7 @@ use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFaul
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
+use super::{election, reassign};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -30,11 +31,10 @@ pub fn render(command: &Command, names: &Names) -> String {
             error.name(),
             names.partition_name(*partition)
         ),
-        Command::AddPartitions { topic, partitions } => format!(
-            "kafka-topics.sh --alter --topic {} --partitions {partitions}",
-            names.topic_name(*topic)
-        ),
-        Command::Inquire(inquiry) => inquiry_line(*inquiry, names),
+        Command::AddPartitions { .. }
+        | Command::Inquire(_)
+        | Command::ElectLeaders { .. }
+        | Command::Reassign(_) => tool_line(command, names),
         Command::Producer(producer, fault) => {
             let verb = match fault {
                 ProducerFault::Pause => "pause",
@@ -79,6 +79,23 @@ pub fn render(command: &Command, names: &Names) -> String {
     }
 }
 
+/// The line of one of Kafka's tools.
+fn tool_line(command: &Command, names: &Names) -> String {
+    match command {
+        Command::AddPartitions { topic, partitions } => format!(
+            "kafka-topics.sh --alter --topic {} --partitions {partitions}",
+            names.topic_name(*topic)
+        ),
+        Command::Inquire(inquiry) => inquiry_line(*inquiry, names),
+        Command::ElectLeaders {
+            election,
+            partition,
+        } => election::line(*election, *partition, names),
+        Command::Reassign(reassign) => reassign::line(reassign, names),
+        _ => String::new(),
+    }
+}
+
 fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {
     match inquiry {
         Inquiry::ListTopics => "kafka-topics.sh --list".to_owned(),
@@ -89,6 +106,7 @@ fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {
                 names.topic_name(topic)
             )
         }
+        Inquiry::ListReassignments => "kafka-reassign-partitions.sh --list".to_owned(),
     }
 }
 

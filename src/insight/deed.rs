@@ -1,7 +1,9 @@
 //! Commands in words: what somebody did to the world.
 
 use super::names;
-use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{
+    BrokerFault, Command, ConsumerFault, ElectionType, Inquiry, LinkFault, ProducerFault, Reassign,
+};
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
 
@@ -40,11 +42,10 @@ pub fn words(command: &Command, config: &Config) -> String {
             names::topic_partition(config, *partition),
             error.name(),
         ),
-        Command::AddPartitions { topic, partitions } => {
-            let name = names::topic(config, *topic);
-            format!("{name} gets {partitions} partitions")
-        }
-        Command::Inquire(inquiry) => looking(*inquiry, config),
+        Command::AddPartitions { .. }
+        | Command::Inquire(_)
+        | Command::ElectLeaders { .. }
+        | Command::Reassign(_) => by_tool(command, config),
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",
@@ -76,6 +77,33 @@ pub fn words(command: &Command, config: &Config) -> String {
     }
 }
 
+/// What somebody does with one of Kafka's tools.
+fn by_tool(command: &Command, config: &Config) -> String {
+    match command {
+        Command::AddPartitions { topic, partitions } => {
+            let name = names::topic(config, *topic);
+            format!("{name} gets {partitions} partitions")
+        }
+        Command::Inquire(inquiry) => looking(*inquiry, config),
+        Command::ElectLeaders {
+            election,
+            partition,
+        } => {
+            let kind = match election {
+                ElectionType::Preferred => "a preferred",
+                ElectionType::Unclean => "an unclean",
+            };
+            let of = partition.map_or_else(
+                || "all partitions".to_owned(),
+                |name| names::topic_partition(config, name),
+            );
+            format!("somebody asks for {kind} election of {of}")
+        }
+        Command::Reassign(reassign) => moving(reassign, config),
+        _ => String::new(),
+    }
+}
+
 fn looking(inquiry: Inquiry, config: &Config) -> String {
     match inquiry {
         Inquiry::ListTopics => "somebody lists the topics".to_owned(),
@@ -83,7 +111,21 @@ fn looking(inquiry: Inquiry, config: &Config) -> String {
         Inquiry::DescribeTopics(Some(topic)) => {
             format!("somebody looks at topic {}", names::topic(config, topic))
         }
+        Inquiry::ListReassignments => "somebody lists partitions that move".to_owned(),
     }
+}
+
+fn moving(reassign: &Reassign, config: &Config) -> String {
+    let (plan, what) = match reassign {
+        Reassign::Execute { plan, .. } => (plan, "moves"),
+        Reassign::Verify { plan, .. } => (plan, "verifies the move of"),
+        Reassign::Cancel { plan, .. } => (plan, "gives up the move of"),
+    };
+    let partitions: Vec<_> = plan
+        .iter()
+        .map(|placement| names::topic_partition(config, placement.partition))
+        .collect();
+    format!("somebody {what} {}", partitions.join(", "))
 }
 
 fn broker_words(fault: BrokerFault) -> String {

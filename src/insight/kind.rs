@@ -101,6 +101,7 @@ fact_kinds! {
     Ended = "ended", Fact::Ended,
     ClientFailed = "client-failed", Fact::ClientFailed { .. },
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
+    TailCut = "tail-cut", Fact::TailCut { .. },
 }
 
 impl FactKind {
@@ -140,6 +141,7 @@ impl FactKind {
             | Fact::OutOfOrderRead { .. }
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
+            | Fact::TailCut { .. }
             | Fact::GroupStable { idle: 1.., .. }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {

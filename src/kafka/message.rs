@@ -8,6 +8,13 @@ use super::version::KafkaVersion;
 /// What `kafka-topics.sh` puts before the words of an exception (`TopicCommand`).
 pub const TOPICS_COMMAND_ERROR: &str = "Error while executing topic command : ";
 
+/// What `kafka-reassign-partitions.sh --execute` says while partitions move
+/// (`ReassignPartitionsCommand`).
+pub const REASSIGNMENT_EXISTS: &str = "Cannot execute because there is an existing partition \
+    assignment.  Use --additional to override this and create a new partition assignment in \
+    addition to the existing one. The --additional flag can also be used to change the throttle by \
+    resubmitting the current reassignment.";
+
 /// `IllegalStateException` of any call after `close()` (`KafkaProducer.throwIfProducerClosed`).
 pub const PRODUCER_CLOSED: &str = "Cannot perform operation after producer has been closed";
 /// `KafkaException` of a `send()` that the closing interrupted (`RecordAccumulator.append`,

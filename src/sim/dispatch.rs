@@ -13,7 +13,10 @@ use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
 use crate::sim::network::LinkIndex;
 use crate::sim::queue::Rank;
 use crate::sim::simulation::Simulation;
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
+
+/// How long a fetcher waits for an answer (`replica.socket.timeout.ms`).
+const REPLICA_SOCKET_TIMEOUT: SimSpan = SimSpan::from_seconds(30);
 
 /// Who gets a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +140,17 @@ impl Simulation {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.add_partitions(&mut ctx, topic, partitions)
             }
+            Command::ElectLeaders {
+                election,
+                partition,
+            } => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.run_election(&mut ctx, election, partition)
+            }
+            Command::Reassign(ref reassign) => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.on_reassign(&mut ctx, reassign)
+            }
             _ => Ok(self.carry_out_fault(at, command)?),
         }
     }
@@ -187,6 +201,8 @@ impl Simulation {
             Command::Link(..)
             | Command::AddPartitions { .. }
             | Command::Inquire(_)
+            | Command::ElectLeaders { .. }
+            | Command::Reassign(_)
             | Command::Consumer(..)
             | Command::Group(..)
             | Command::SetConsumerRate { .. } => Ok(()),
@@ -244,6 +260,8 @@ impl Simulation {
             return Err("no link joins these two");
         };
         for link in links {
+            let is_restored = fault == LinkFault::Heal
+                && self.network.has_broken(link, at, REPLICA_SOCKET_TIMEOUT);
             for (arrives, message) in self.network.change(link, fault, at) {
                 let Some((to, _)) = self.route(message) else {
                     continue;
@@ -256,6 +274,13 @@ impl Simulation {
             }
             if fault == LinkFault::Refuse {
                 self.reset_link(at, link);
+            }
+            if let (Peer::Broker(a), Peer::Broker(b)) = self.network.ends(link)
+                && is_restored
+                && a < b
+            {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.on_replica_link_restored(&mut ctx, (a, b));
             }
         }
         let state = self.network.state(first);

@@ -20,6 +20,8 @@ mod choice_stories;
 mod cluster;
 pub mod command;
 mod compaction;
+#[cfg(test)]
+mod compression_stories;
 pub mod config;
 mod consumer;
 mod context;
@@ -33,12 +35,14 @@ mod growth_stories;
 mod history;
 pub mod ids;
 pub mod key_places;
+mod leader_epochs;
 mod log_sums;
 mod look;
 mod metadata;
 mod network;
 mod output;
 mod partition;
+pub mod payload;
 mod producer;
 mod queue;
 #[cfg(test)]
@@ -50,6 +54,8 @@ pub mod read_order;
 mod reader_stories;
 pub mod records;
 mod replay;
+#[cfg(test)]
+mod replica_stories;
 mod request;
 mod rng;
 mod simulation;

@@ -58,6 +58,8 @@ struct Link {
     configured: LinkConfig,
     now: LinkConfig,
     passing: Passing,
+    /// When it last stopped passing everything.
+    stopped: SimTime,
     held: Vec<Held>,
 }
 
@@ -172,6 +174,7 @@ impl Network {
             configured: link,
             now: link,
             passing: Passing::Open,
+            stopped: SimTime::ZERO,
             held: Vec::new(),
         });
     }
@@ -309,6 +312,17 @@ impl Network {
         self.links[link.0 as usize].passing == Passing::Open
     }
 
+    /// Whether a connection over this link is lost by now: it was reset, or nothing passed for as
+    /// long as its ends wait for an answer.
+    pub fn has_broken(&self, link: LinkIndex, now: SimTime, patience: SimSpan) -> bool {
+        let link = &self.links[link.0 as usize];
+        match link.passing {
+            Passing::Open => false,
+            Passing::Refusing => true,
+            Passing::Cut => now.since(link.stopped) >= patience,
+        }
+    }
+
     /// How a link is.
     pub fn state(&self, link: LinkIndex) -> LinkState {
         let link = &self.links[link.0 as usize];
@@ -341,6 +355,9 @@ impl Network {
         now: SimTime,
     ) -> Vec<(SimTime, Message)> {
         let link = &mut self.links[index.0 as usize];
+        if link.passing == Passing::Open {
+            link.stopped = now;
+        }
         match fault {
             LinkFault::Cut => link.passing = Passing::Cut,
             LinkFault::Refuse => {

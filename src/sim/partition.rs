@@ -1,17 +1,28 @@
 //! One partition: its log, how far each replica is, and what its leader remembers of producers.
 //!
-//! Simplification: the log is one history. A leader that has lost its office without knowing it
-//! takes no more records here, where a real one would take acks=1 writes and truncate them later.
+//! The log is one history, that of the broker which took office last. What other replicas hold
+//! beyond the point where they left it is a line of its own (`lines`); a leader that has lost its
+//! office without knowing it goes on there (`stale`).
 
+mod lines;
+mod replica;
+mod stale;
+
+use crate::kafka::compression::decompression_time_ns;
 use crate::kafka::error::ErrorCode;
-use crate::kafka::settings::TopicSettings;
+use crate::kafka::settings::{CompressionType, StoredCompression, TopicSettings};
 use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
 use crate::sim::consumer::CallId;
-use crate::sim::history::{Log, LogBatch};
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::history::{Log, LogBatch, Stamp};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::leader_epochs::LeaderEpochs;
 use crate::sim::request::{Part, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
+
+use lines::Line;
+pub use replica::{Reassignment, Replica, Source};
+pub use stale::StaleLeader;
 
 /// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
 const BATCHES_RETAINED: usize = 5;
@@ -29,38 +40,47 @@ pub struct Partition {
     pub replicas: Vec<Replica>,
     /// The log.
     pub log: Log,
+    /// Where each leader epoch began in it.
+    pub epochs: LeaderEpochs,
+    /// What replicas hold that this log lacks.
+    lines: Vec<Line>,
+    lines_made: u32,
     /// Its segments, and what the cleaner left, where the topic is compacted.
     pub compaction: Option<Compaction>,
     /// First offset that is not yet committed.
     pub high_watermark: u64,
     /// The broker that serves as leader, with its epoch, once it applied its election.
     pub serving: Option<(BrokerIndex, u32)>,
+    /// Brokers that were deposed and have not heard of it.
+    pub stale: Vec<StaleLeader>,
     /// In-sync replicas as the leader knows them committed.
     pub isr: Vec<BrokerIndex>,
+    /// In-sync replicas that the leader asked the controller for, while it waits for the answer.
+    pub pending_isr: Option<Vec<BrokerIndex>>,
+    /// Where it moves to.
+    pub reassignment: Option<Reassignment>,
+    /// Whether replicas that are not in sync get records at a limited rate only.
+    pub is_throttled: bool,
+    /// Brokers that hold a replica no more and have not heard of it.
+    leaving: Vec<BrokerIndex>,
     /// acks=all requests that wait for the high watermark.
     pub purgatory: Vec<Waiting>,
     /// Fetches of consumers that wait for the high watermark to move.
     pub readers: Vec<CallId>,
     /// Errors that commands want answered next.
     pub injected: Vec<ErrorCode>,
+    /// How long decompressing takes of what was appended so far.
+    decompression: Decompression,
     producers: Vec<Option<ProducerState>>,
 }
 
-/// One replica of a partition.
-#[derive(Clone, Copy, Debug)]
-pub struct Replica {
-    /// On which broker.
-    pub broker: BrokerIndex,
-    /// Its log end offset.
-    pub end_offset: u64,
-    /// The log end offset that the leader knows from its fetches.
-    pub known_end_offset: u64,
-    /// When it last had everything (`lastCaughtUpTime`).
-    pub caught_up: SimTime,
-    /// Log end offset of the leader at its previous fetch, and when that was.
-    pub previous_fetch: (u64, SimTime),
-    /// Whether its fetcher was told that there is something to fetch.
-    pub fetch_pending: bool,
+/// How long decompressing takes a reader, on average over all that was appended.
+///
+/// Simplification: batches of several codecs or depths in one partition all take this average.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decompression {
+    stored_bytes: u64,
+    nanos: u64,
 }
 
 /// A request waiting for replicas.
@@ -110,13 +130,14 @@ impl Partition {
         start_offset: u64,
         detail: HistoryDetail,
     ) -> Self {
-        let replica = |&broker| Replica {
-            broker,
-            end_offset: start_offset,
-            known_end_offset: start_offset,
-            caught_up: SimTime::ZERO,
-            previous_fetch: (start_offset, SimTime::ZERO),
-            fetch_pending: false,
+        let leader = replicas.first().copied();
+        let replica = |&broker| {
+            let mut replica = Replica::new(broker, start_offset);
+            replica.known_end_offset = Some(start_offset);
+            if let Some(leader) = leader.filter(|&leader| leader != broker) {
+                replica.source = Source::Fetching(leader, 0);
+            }
+            replica
         };
         Self {
             topic,
@@ -124,14 +145,23 @@ impl Partition {
             settings: settings.clone(),
             replicas: replicas.iter().map(replica).collect(),
             log: Log::new(start_offset, detail),
+            epochs: LeaderEpochs::new(start_offset),
+            lines: Vec::new(),
+            lines_made: 0,
             compaction: (settings.cleanup_policy.compacts() && detail == HistoryDetail::Records)
                 .then(Compaction::default),
             high_watermark: start_offset,
             serving: replicas.first().map(|&leader| (leader, 0)),
+            stale: Vec::new(),
             isr: replicas.to_vec(),
+            pending_isr: None,
+            reassignment: None,
+            is_throttled: false,
+            leaving: Vec::new(),
             purgatory: Vec::new(),
             readers: Vec::new(),
             injected: Vec::new(),
+            decompression: Decompression::default(),
             producers: Vec::new(),
         }
     }
@@ -169,7 +199,7 @@ impl Partition {
             .filter(move |replica| {
                 Some(replica.broker) != leader
                     && self.isr.contains(&replica.broker)
-                    && replica.known_end_offset != end_offset
+                    && replica.known_end_offset != Some(end_offset)
                     && now.since(replica.caught_up) > lag_time
             })
             .map(|replica| replica.broker)
@@ -177,22 +207,28 @@ impl Partition {
 
     /// `min(min.insync.replicas, replicas)`.
     pub fn effective_min_isr(&self) -> usize {
-        (self.settings.min_insync_replicas as usize).min(self.replicas.len())
+        let replicas = self.replicas.len() - self.leaving.len();
+        (self.settings.min_insync_replicas as usize).min(replicas)
     }
 
     /// What the leader says to this batch, before it appends anything.
     pub fn judge(&self, producer: ProducerIndex, part: &Part) -> Verdict {
-        if part.bytes > self.settings.max_message_bytes {
+        self.judge_with(&self.producers, producer, part)
+    }
+
+    fn judge_with(
+        &self,
+        producers: &[Option<ProducerState>],
+        producer: ProducerIndex,
+        part: &Part,
+    ) -> Verdict {
+        if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
             return Verdict::Refuse(ErrorCode::MessageTooLarge);
         }
         if part.base_sequence < 0 {
             return Verdict::Append;
         }
-        match self
-            .producers
-            .get(producer.index())
-            .and_then(Option::as_ref)
-        {
+        match producers.get(producer.index()).and_then(Option::as_ref) {
             Some(state) if state.producer_id == part.producer_id => state.judge(part),
             // No state at all: any sequence is accepted.
             _ => Verdict::Append,
@@ -201,31 +237,37 @@ impl Partition {
 
     /// Appends a batch at the leader; gives the offset of its first record.
     pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
+        self.decompression.add(self.settings.compression, part);
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
             [_] => self.log.end_offset(),
-            replicas => replicas.iter().map(|r| r.end_offset).min().unwrap_or(0),
+            replicas => replicas
+                .iter()
+                .map(|r| self.shared_end(r))
+                .min()
+                .unwrap_or(0),
         };
-        let base_offset = self.log.append(
-            LogBatch {
-                base_offset: 0,
-                records: part.records,
-                bytes: part.bytes,
-                producer,
-                first_ordinal: part.first_ordinal,
-                leader_epoch,
-            },
-            replicated,
-        );
+        let batch = batch_of(producer, part, leader_epoch);
+        let base_offset = self.log.append(batch, replicated);
         let end_offset = self.log.end_offset();
         if let Some(replica) = self.replica_mut(leader) {
             replica.end_offset = end_offset;
-            replica.known_end_offset = end_offset;
+            replica.known_end_offset = Some(end_offset);
         }
         if part.base_sequence >= 0 {
-            self.remember(producer, part, base_offset);
+            remember(&mut self.producers, producer, part, base_offset);
         }
         base_offset
+    }
+
+    /// How long a reader takes to decompress so many bytes of this log.
+    pub fn decompression_time(&self, bytes: u64) -> SimSpan {
+        let Decompression {
+            stored_bytes,
+            nanos,
+        } = self.decompression;
+        let nanos = u128::from(bytes) * u128::from(nanos) / u128::from(stored_bytes.max(1));
+        SimSpan::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// What the cleaner left of the beginning of the log.
@@ -265,19 +307,20 @@ impl Partition {
         }
     }
 
-    /// Raises the high watermark as far as the in-sync replicas allow; says whether it moved. Below
-    /// `min.insync.replicas` it does not move (strict min ISR, 4.x).
+    /// Raises the high watermark as far as the in-sync replicas allow, those among them that the
+    /// controller has still to confirm; says whether it moved. Below `min.insync.replicas` it does
+    /// not move (strict min ISR, 4.x).
     pub fn advance_high_watermark(&mut self) -> bool {
         if self.isr.len() < self.effective_min_isr() {
             return false;
         }
-        let candidate = self
-            .replicas
-            .iter()
-            .filter(|replica| self.isr.contains(&replica.broker))
-            .map(|replica| replica.known_end_offset)
-            .min();
-        match candidate {
+        let pending = self.pending_isr.as_deref().unwrap_or_default();
+        let counts = |replica: &&Replica| {
+            self.isr.contains(&replica.broker) || pending.contains(&replica.broker)
+        };
+        let members = self.replicas.iter().filter(counts);
+        let candidate = members.map(|replica| replica.known_end_offset).min();
+        match candidate.flatten() {
             Some(offset) if offset > self.high_watermark => {
                 self.high_watermark = offset;
                 true
@@ -286,51 +329,142 @@ impl Partition {
         }
     }
 
+    /// In-sync replicas, those among them that the controller has still to confirm (the maximal
+    /// ISR).
+    pub fn maximal_isr(&self) -> usize {
+        let pending = self.pending_isr.as_deref().unwrap_or_default();
+        let joining = pending.iter().filter(|member| !self.isr.contains(member));
+        self.isr.len() + joining.count()
+    }
+
     /// Cuts the log and everything that remembers more than it holds; gives the batches gone.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
         let gone = self.log.truncate(offset);
-        if let Some(compaction) = &mut self.compaction {
-            compaction.truncate(offset);
-        }
-        let end_offset = self.log.end_offset();
-        for replica in &mut self.replicas {
-            replica.end_offset = replica.end_offset.min(end_offset);
-            replica.known_end_offset = replica.known_end_offset.min(end_offset);
-        }
-        self.high_watermark = self.high_watermark.min(end_offset);
-        for state in self.producers.iter_mut().flatten() {
-            state.forget_from(end_offset);
-        }
+        self.epochs.truncate(self.log.end_offset());
+        self.forget_beyond_end();
         gone
     }
 
-    fn remember(&mut self, producer: ProducerIndex, part: &Part, base_offset: u64) {
-        if self.producers.len() <= producer.index() {
-            self.producers.resize(producer.index() + 1, None);
+    /// The log ends earlier than before, or goes on differently.
+    fn forget_beyond_end(&mut self) {
+        let end_offset = self.log.end_offset();
+        if let Some(compaction) = &mut self.compaction {
+            compaction.truncate(end_offset);
         }
-        let remembered = Remembered {
+        for replica in self.replicas.iter_mut().filter(|r| r.line.is_none()) {
+            replica.end_offset = replica.end_offset.min(end_offset);
+        }
+        for replica in &mut self.replicas {
+            replica.known_end_offset = replica.known_end_offset.map(|end| end.min(end_offset));
+        }
+        self.high_watermark = self.high_watermark.min(end_offset);
+        self.recall_producers();
+    }
+
+    /// What a leader knows of producers is made of its log: of what the last batches in it say, and
+    /// of what it remembered of batches before those.
+    fn recall_producers(&mut self) {
+        let (oldest, end_offset) = (self.log.oldest_remembered(), self.log.end_offset());
+        let mut producers = std::mem::take(&mut self.producers);
+        for slot in &mut producers {
+            if let Some(state) = slot {
+                state.forget_from(oldest.min(end_offset));
+            }
+            if slot.as_ref().is_some_and(|state| state.count == 0) {
+                *slot = None;
+            }
+        }
+        for batch in self.log.batches().filter(|b| b.stamp.base_sequence >= 0) {
+            let part = part_of(self, batch);
+            remember(&mut producers, batch.producer, &part, batch.base_offset);
+        }
+        self.producers = producers;
+    }
+}
+
+/// The batch that a leader makes of a part of a request; the log gives it its offset.
+fn batch_of(producer: ProducerIndex, part: &Part, leader_epoch: u32) -> LogBatch {
+    LogBatch {
+        base_offset: 0,
+        records: part.records,
+        bytes: part.stored_bytes,
+        producer,
+        first_ordinal: part.first_ordinal,
+        leader_epoch,
+        stamp: Stamp {
+            producer_id: part.producer_id,
+            epoch: part.epoch,
             base_sequence: part.base_sequence,
-            last_sequence: last_sequence(part),
-            base_offset,
-        };
-        match &mut self.producers[producer.index()] {
-            Some(state) if state.producer_id == part.producer_id => {
-                if state.epoch != part.epoch {
-                    (state.epoch, state.count) = (part.epoch, 0);
-                }
-                state.push(remembered);
+        },
+    }
+}
+
+/// The part of a request that a batch came from.
+fn part_of(partition: &Partition, batch: &LogBatch) -> Part {
+    let name = TopicPartition {
+        topic: partition.topic,
+        number: partition.number,
+    };
+    Part {
+        partition: PartitionIndex::new(0, name),
+        batch: 0,
+        producer_id: batch.stamp.producer_id,
+        epoch: batch.stamp.epoch,
+        base_sequence: batch.stamp.base_sequence,
+        records: batch.records,
+        bytes: batch.bytes,
+        plain_bytes: batch.bytes,
+        stored_bytes: batch.bytes,
+        codec: CompressionType::None,
+        first_ordinal: batch.first_ordinal,
+        error: None,
+        current_leader: None,
+        base_offset: Some(batch.base_offset),
+        required_offset: 0,
+    }
+}
+
+/// A leader remembers a batch that it appended.
+fn remember(
+    producers: &mut Vec<Option<ProducerState>>,
+    producer: ProducerIndex,
+    part: &Part,
+    base_offset: u64,
+) {
+    if producers.len() <= producer.index() {
+        producers.resize(producer.index() + 1, None);
+    }
+    let remembered = Remembered {
+        base_sequence: part.base_sequence,
+        last_sequence: last_sequence(part),
+        base_offset,
+    };
+    match &mut producers[producer.index()] {
+        Some(state) if state.producer_id == part.producer_id => {
+            if state.epoch != part.epoch {
+                (state.epoch, state.count) = (part.epoch, 0);
             }
-            slot => {
-                let mut state = ProducerState {
-                    producer_id: part.producer_id,
-                    epoch: part.epoch,
-                    batches: [Remembered::default(); BATCHES_RETAINED],
-                    count: 0,
-                };
-                state.push(remembered);
-                *slot = Some(state);
-            }
+            state.push(remembered);
         }
+        slot => {
+            let mut state = ProducerState {
+                producer_id: part.producer_id,
+                epoch: part.epoch,
+                batches: [Remembered::default(); BATCHES_RETAINED],
+                count: 0,
+            };
+            state.push(remembered);
+            *slot = Some(state);
+        }
+    }
+}
+
+impl Decompression {
+    fn add(&mut self, stored: StoredCompression, part: &Part) {
+        let codec = stored.of_batch(part.codec);
+        let nanos = decompression_time_ns(codec, part.plain_bytes.into());
+        self.stored_bytes += u64::from(part.stored_bytes);
+        self.nanos = self.nanos.saturating_add(nanos);
     }
 }
 
@@ -395,7 +529,6 @@ pub fn next_sequence(sequence: i32, by: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::ids::PartitionIndex;
 
     const P: ProducerIndex = ProducerIndex(0);
 
@@ -413,8 +546,12 @@ mod tests {
             base_sequence,
             records,
             bytes: 100,
+            plain_bytes: 100,
+            stored_bytes: 100,
+            codec: CompressionType::None,
             first_ordinal: 0,
             error: None,
+            current_leader: None,
             base_offset: None,
             required_offset: 0,
         }
@@ -470,7 +607,7 @@ mod tests {
         let mut partition = Partition::new(topic, &settings, &replicas, 0, HistoryDetail::Sums);
         partition.append(P, &batch(0, 0, 10));
         assert!(!partition.advance_high_watermark());
-        partition.replicas[1].known_end_offset = 4;
+        partition.replicas[1].known_end_offset = Some(4);
         assert!(partition.advance_high_watermark());
         assert_eq!(partition.high_watermark, 4);
     }

@@ -13,7 +13,7 @@ use crate::command;
 use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::sim::Progress;
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::draw;
 use crate::tui::keymap::{self, Context};
 use crate::tui::model::{Model, Origin, RunFacts};
@@ -25,12 +25,24 @@ use crate::tui::update::update;
 
 /// Things that may happen in the engine before the clock is looked at again.
 const EVENTS_SLICE: u64 = 2_000;
+/// Simulated time between two looks at what there is to be sampled, where nobody sees it pass.
+const UNSEEN_STEP: SimSpan = SimSpan::from_millis(100);
 /// Real time that the engine may take of one frame; the rest is for keys and drawing.
 const SLICE_TIME: Duration = Duration::from_millis(30);
 
 /// Loads a scenario by its name: the file that was named on the command line again, or one of the
 /// library. What is wrong comes back as text, as a terminal would show it.
 pub type Load = Box<dyn Fn(&str) -> Result<Scenario, String>>;
+
+/// How much of a frame's simulated time has to pass before it is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Patience {
+    /// As much as the engine manages while a person waits.
+    #[default]
+    Frame,
+    /// All of it, however long that takes: nobody waits.
+    Whole,
+}
 
 /// A run with its screen's state.
 #[derive(Debug)]
@@ -39,6 +51,8 @@ pub struct Run {
     pub model: Model,
     /// The run itself.
     pub session: Session,
+    /// How much of a frame's simulated time has to pass before it is drawn.
+    pub patience: Patience,
 }
 
 impl Run {
@@ -51,7 +65,11 @@ impl Run {
         let mut model = Model::new(theme, facts, origin);
         model.pace.speed = speed;
         ask_for_series(&mut session);
-        Self { model, session }
+        Self {
+            model,
+            session,
+            patience: Patience::default(),
+        }
     }
 
     /// Whether simulated time passes by itself.
@@ -77,6 +95,17 @@ impl Run {
             }
         }
         left
+    }
+
+    /// Lets simulated time pass as it would before somebody's eyes, without drawing.
+    pub fn go_to(&mut self, at: SimTime) {
+        while self.session.now() < at.min(self.session.end()) {
+            let next = (self.session.now() + UNSEEN_STEP).min(at);
+            let arrived = moved(self, Duration::ZERO, |session| {
+                let _reached = session.advance_to(next, u64::MAX);
+            });
+            let _none = update(&mut self.model, arrived);
+        }
     }
 
     /// Finds out how far things can be scrolled on a screen of this size.
@@ -119,10 +148,11 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
 /// Lets the session go where this frame's pace leads, as far as the frame has time.
 fn advance(run: &mut Run, elapsed: Duration) -> Msg {
     let target = run.model.pace.target(run.session.now(), elapsed);
+    let patience = run.patience;
     moved(run, elapsed, |session| {
         let began = Instant::now();
         while session.advance_to(target, EVENTS_SLICE).progress == Progress::BudgetSpent {
-            if began.elapsed() >= SLICE_TIME {
+            if patience == Patience::Frame && began.elapsed() >= SLICE_TIME {
                 break;
             }
         }

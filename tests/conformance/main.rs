@@ -18,6 +18,7 @@ mod keys;
 mod keys_command;
 mod keys_rdkafka;
 mod linger;
+mod lost_follower;
 mod not_yet_modelled;
 mod partitions_added;
 mod rdkafka_config;
@@ -25,6 +26,7 @@ mod rdkafka_queue;
 mod retries;
 mod retries_live;
 mod sizes;
+mod sizes_compressed;
 mod sticky;
 mod sticky_live;
 mod table;
@@ -38,7 +40,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 17] = [
+const COMPARED: [fn() -> Vec<Comparison>; 19] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -48,12 +50,14 @@ const COMPARED: [fn() -> Vec<Comparison>; 17] = [
     keys::compare,
     keys_rdkafka::compare,
     linger::compare,
+    lost_follower::compare,
     partitions_added::compare,
     rdkafka_config::compare,
     rdkafka_queue::compare,
     retries::compare,
     retries_live::compare,
     sizes::compare,
+    sizes_compressed::compare,
     sticky::compare,
     sticky_live::compare,
 ];

@@ -247,12 +247,12 @@ impl Cluster {
             .iter()
             .map(|&index| {
                 let partition = &self.partitions[index.index()];
-                let offset = if !partition.is_led_by(at) {
-                    Err(ErrorCode::NotLeaderOrFollower)
-                } else if reset == OffsetReset::Earliest {
-                    Ok(Some(partition.log.start_offset()))
-                } else {
-                    Ok(Some(partition.high_watermark))
+                let offset = match partition.readable_end(at) {
+                    None => Err(ErrorCode::NotLeaderOrFollower),
+                    Some(_) if reset == OffsetReset::Earliest => {
+                        Ok(Some(partition.log.start_offset()))
+                    }
+                    Some(end) => Ok(Some(end)),
                 };
                 (index, offset)
             })
@@ -291,11 +291,13 @@ impl Cluster {
             let partition = &self.partitions[part.partition.index()];
             let log = &partition.log;
             (part.to, part.bytes, part.error) = (part.from, 0, None);
+            part.decompression = SimSpan::ZERO;
             part.high_watermark = partition.high_watermark;
-            if !partition.is_led_by(at) {
+            let Some(readable_end) = partition.readable_end(at) else {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
                 continue;
-            }
+            };
+            part.high_watermark = readable_end;
             if part.from < log.start_offset() || part.from > log.end_offset() {
                 part.error = Some(ErrorCode::OffsetOutOfRange);
                 continue;
@@ -305,7 +307,8 @@ impl Cluster {
                 continue;
             }
             let limit = room.min(u64::from(fetch.limits.max_partition_bytes));
-            (part.to, part.bytes) = log.read(part.from, partition.high_watermark, limit);
+            (part.to, part.bytes) = log.read(part.from, readable_end, limit);
+            part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;
         }
         total

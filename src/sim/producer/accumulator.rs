@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use crate::kafka::size::{FillingBatch, RecordSize};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Stage};
+use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::time::SimTime;
 
@@ -15,10 +16,14 @@ use crate::sim::time::SimTime;
 pub struct Accumulator {
     /// One for each partition that the client has metadata for.
     pub queues: Vec<Queue>,
+    /// What a look at each queue reads.
+    fronts: Vec<Front>,
     /// How large the open batch of each queue is by now.
     tails: Vec<Tail>,
     /// The batches in them and in flight.
     pub batches: Batches,
+    /// What becomes of a batch's bytes when it is closed.
+    pub compressor: Compressor,
 }
 
 /// The tail batch of a queue while it takes records: all that an append touches, in half a cache
@@ -45,6 +50,31 @@ impl Tail {
     };
 }
 
+/// What decides whether a queue may be sent from. The sender looks at all of them whenever it
+/// wakes, so they stand close together.
+#[derive(Clone, Copy, Debug)]
+pub struct Front {
+    /// The first batch in its deque, or [`NO_BATCH`].
+    head: BatchId,
+    /// Who leads the partition, as the client knows it.
+    pub leader: Option<BrokerIndex>,
+    /// With `max.in.flight.requests.per.connection` = 1: a request is on its way.
+    pub is_muted: bool,
+}
+
+impl Front {
+    const NEW: Self = Self {
+        head: NO_BATCH,
+        leader: None,
+        is_muted: false,
+    };
+
+    /// The first batch in its deque.
+    pub fn head(&self) -> Option<BatchId> {
+        (self.head != NO_BATCH).then_some(self.head)
+    }
+}
+
 /// One partition as its producer sees it.
 #[derive(Clone, Debug)]
 pub struct Queue {
@@ -58,14 +88,10 @@ pub struct Queue {
     pub deque: VecDeque<BatchId>,
     /// Batches sent at least once and not completed, in order of their sequences.
     pub unfinished: VecDeque<BatchId>,
-    /// Who leads, as the client knows it.
-    pub leader: Option<BrokerIndex>,
     /// The leader's epoch.
     pub leader_epoch: u32,
     /// Whether anything was ever produced to it: the deque exists.
     pub is_used: bool,
-    /// With `max.in.flight.requests.per.connection` = 1: a request is on its way.
-    pub is_muted: bool,
     /// Ordinal of the next batch's first record.
     pub next_ordinal: u64,
     /// Idempotence: what the next batch gets.
@@ -95,10 +121,8 @@ impl Queue {
             number: name.number,
             deque: VecDeque::new(),
             unfinished: VecDeque::new(),
-            leader: None,
             leader_epoch: 0,
             is_used: false,
-            is_muted: false,
             next_ordinal: 0,
             sequences: Sequences {
                 producer_id: (-1, -1),
@@ -150,6 +174,14 @@ pub struct Patience<'a> {
 }
 
 impl Accumulator {
+    /// Without partitions yet; what is sent is compressed like this.
+    pub fn new(compressor: Compressor) -> Self {
+        Self {
+            compressor,
+            ..Self::default()
+        }
+    }
+
     /// Appends to the open batch if there is one with room. The batch is not closed if there is
     /// not: [`Accumulator::try_append`] does that.
     #[expect(
@@ -171,15 +203,15 @@ impl Accumulator {
         }
     }
 
-    /// Appends to the open batch; says by how much it grew, or nothing if there was no room. Then
-    /// the batch is closed.
+    /// Appends to the open batch; says by how much it grew, as estimated, or nothing if there was
+    /// no room. Then the batch is closed.
     pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
-        let before = self.tails[queue as usize].size.bytes();
+        let before = self.tails[queue as usize].size.written();
         if self.append_to_open(queue, RecordSize::new(payload), now) == Room::None {
             self.close_open(queue);
             return None;
         }
-        Some(self.tails[queue as usize].size.bytes() - before)
+        Some(self.tails[queue as usize].size.written() - before)
     }
 
     /// The open batch, if there is one, takes no more records.
@@ -196,7 +228,8 @@ impl Accumulator {
         let tail = self.tails[queue as usize];
         if tail.batch != NO_BATCH {
             let batch = self.batches.get_mut(tail.batch);
-            batch.written = tail.size.bytes();
+            batch.plain = tail.size.bytes();
+            batch.written = tail.size.written();
             batch.records = tail.size.records();
             batch.payload_max = tail.payload_max;
             let next_ordinal = batch.first_ordinal + u64::from(tail.size.records());
@@ -209,12 +242,13 @@ impl Accumulator {
         (0..self.queues.len() as u32).for_each(|queue| self.settle(queue));
     }
 
-    /// Records and bytes of a batch, whether it is open or not.
+    /// Records and bytes of a batch, whether it is open or not; the bytes of one that was never
+    /// sent are estimated where it will be compressed.
     pub fn size_of(&self, id: BatchId) -> (u32, u32) {
         let batch = self.batches.get(id);
         let tail = &self.tails[batch.queue as usize];
         if tail.batch == id {
-            (tail.size.records(), tail.size.bytes())
+            (tail.size.records(), tail.size.written())
         } else {
             (batch.records, batch.written)
         }
@@ -223,16 +257,39 @@ impl Accumulator {
     /// A partition that the client learnt of.
     pub fn add_queue(&mut self, queue: Queue) {
         self.queues.push(queue);
+        self.fronts.push(Front::NEW);
         self.tails.push(Tail::NONE);
     }
 
-    /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes.
-    /// The batch before must be closed.
+    /// What a look at each queue reads, in their order.
+    pub fn fronts(&self) -> &[Front] {
+        &self.fronts
+    }
+
+    /// What a look at a queue reads.
+    pub fn front(&self, queue: u32) -> &Front {
+        &self.fronts[queue as usize]
+    }
+
+    /// The same, to change the leader or whether it is muted.
+    pub fn front_mut(&mut self, queue: u32) -> &mut Front {
+        &mut self.fronts[queue as usize]
+    }
+
+    /// After the head of a deque may have changed.
+    fn note_head(&mut self, queue: u32) {
+        let head = self.queues[queue as usize].deque.front();
+        self.fronts[queue as usize].head = head.copied().unwrap_or(NO_BATCH);
+    }
+
+    /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes,
+    /// as estimated. The batch before must be closed.
     pub fn open_batch(&mut self, queue: u32, limit: u32, payload: u32, now: SimTime) -> u32 {
         let place = queue;
         let queue = &mut self.queues[queue as usize];
         let id = self.batches.open(place, limit, queue.next_ordinal, now);
-        let size = FillingBatch::with_first(limit, payload);
+        let estimate = self.compressor.estimate(queue.topic);
+        let size = FillingBatch::with_first(limit, payload).estimated(estimate);
         self.tails[place as usize] = Tail {
             batch: id,
             size,
@@ -241,7 +298,8 @@ impl Accumulator {
         };
         queue.is_used = true;
         queue.deque.push_back(id);
-        size.bytes()
+        self.note_head(place);
+        size.written()
     }
 
     /// Whether the deque is empty or its last batch takes no more records.
@@ -280,20 +338,23 @@ impl Accumulator {
         }
     }
 
-    /// Takes a queue's head for sending.
+    /// Takes a queue's head for sending. A batch that was never sent is compressed now.
     pub fn drain_head(&mut self, queue: u32, now: SimTime) -> Option<BatchId> {
-        let &id = self.queues[queue as usize].deque.front()?;
+        let id = self.front(queue).head()?;
         if self.tails[queue as usize].batch == id {
             self.close_open(queue);
         }
+        self.queues[queue as usize].deque.pop_front();
+        self.note_head(queue);
         let queue = &mut self.queues[queue as usize];
-        queue.deque.pop_front();
         let batch = self.batches.get_mut(id);
         if batch.attempts == 0 {
             queue.unfinished.push_back(id);
+            batch.written = self.compressor.close(queue.topic, batch.plain);
         }
         batch.stage = Stage::InFlight;
         batch.drained = now;
+        batch.leader_epoch = queue.leader_epoch;
         Some(id)
     }
 
@@ -304,8 +365,8 @@ impl Accumulator {
         batch.last_attempt_ms = now_ms;
         batch.leader = LeaderOfRetry::Same;
         batch.stage = Stage::Retrying;
-        let (sequence, place) = (batch.base_sequence, batch.queue as usize);
-        let queue = &mut self.queues[place];
+        let (sequence, place) = (batch.base_sequence, batch.queue);
+        let queue = &mut self.queues[place as usize];
         let mut at = 0;
         if sequence >= 0 {
             // The order of first sending is the order of sequences, wrapping included.
@@ -318,6 +379,7 @@ impl Accumulator {
                 .count();
         }
         queue.deque.insert(at, id);
+        self.note_head(place);
     }
 
     /// A batch is completed: nothing of it is left but, if `frees`, its place in the slab.
@@ -336,6 +398,7 @@ impl Accumulator {
         ) && let Some(at) = queue.deque.iter().position(|&other| other == id)
         {
             queue.deque.remove(at);
+            self.note_head(place);
         }
     }
 

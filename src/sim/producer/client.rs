@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::settings::JavaProducerSettings;
 use crate::sim::config::Config;
 use crate::sim::fact::Exception;
@@ -14,6 +15,7 @@ use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
 use crate::sim::producer::batch::BatchId;
 use crate::sim::producer::buffer_pool::{BufferPool, Waiter};
 use crate::sim::producer::choice::ClassPartitioner;
+use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::idempotence::Idempotence;
 use crate::sim::producer::metadata::ClientMetadata;
@@ -51,6 +53,8 @@ pub struct Client {
     pub(super) sleep: Sleep,
     /// No batch expires before this moment of the client's clock.
     pub(super) expiry_not_before_ms: u64,
+    /// When a new batch last woke the sender for a look that would have found nothing.
+    pub(super) look_spared_at: SimTime,
     pub(super) draws: Draws,
     pub(super) woken: Vec<Woken>,
     pub(super) counts: Counts,
@@ -137,11 +141,15 @@ impl Client {
             .client_id
             .clone()
             .unwrap_or_else(|| format!("producer-{}", 1));
+        let codec = Codec {
+            compression: settings.compression,
+            writer: Writer::Java,
+        };
         Self {
             me,
             rank: Rank::producer(config, me),
             client_id: client_id.into(),
-            accumulator: Accumulator::default(),
+            accumulator: Accumulator::new(Compressor::new(config, me, codec)),
             pool: BufferPool::new(settings.buffer_memory, settings.batch_size),
             connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
@@ -154,6 +162,7 @@ impl Client {
             closing: Closing::No,
             sleep: Sleep::none(SimTime::ZERO),
             expiry_not_before_ms: 0,
+            look_spared_at: SimTime::NEVER,
             draws: Draws {
                 retry_backoff: stream(Purpose::RetryBackoff),
                 reconnect: stream(Purpose::Reconnect),
@@ -201,9 +210,9 @@ impl Client {
         for led in &mut self.led_by {
             led.queues.clear();
         }
-        for (place, queue) in self.accumulator.queues.iter().enumerate() {
-            let Some(leader) = queue.leader else { continue };
-            self.led_by[leader.index()].queues.push(place as u32);
+        for (place, front) in (0..).zip(self.accumulator.fronts()) {
+            let Some(leader) = front.leader else { continue };
+            self.led_by[leader.index()].queues.push(place);
         }
         for led in &mut self.led_by {
             led.cursor = if led.queues.is_empty() {
@@ -219,6 +228,8 @@ impl Client {
     pub(super) fn follow(&mut self, earlier: &Self) {
         self.connections.go_on_counting_from(&earlier.connections);
         self.first_ordinals.clone_from(&earlier.first_ordinals);
+        let compressor = &mut self.accumulator.compressor;
+        compressor.follow(&earlier.accumulator.compressor);
         for queue in &earlier.accumulator.queues {
             let place = queue.partition.index();
             if self.first_ordinals.len() <= place {

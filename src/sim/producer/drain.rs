@@ -2,6 +2,7 @@
 //!
 //! Source: `RecordAccumulator.drainBatchesForOneNode`, `Sender.sendProduceRequest`.
 
+use crate::kafka::settings::CompressionType;
 use crate::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
     produce_topic_bytes,
@@ -62,11 +63,10 @@ impl Client {
     }
 
     fn what_is_left(&self, broker: BrokerIndex) -> Drain {
-        let queues = &self.accumulator.queues;
         let led = &self.led_by[broker.index()].queues;
         if led
             .iter()
-            .all(|&place| queues[place as usize].deque.is_empty())
+            .all(|&place| self.accumulator.front(place).head().is_none())
         {
             Drain::NoneLeft
         } else {
@@ -128,11 +128,12 @@ impl Client {
 
     /// Whether the head of a queue may go into a request that has `bytes` already.
     fn pick(&mut self, place: u32, bytes: u64, now_ms: u64) -> Pick {
-        self.accumulator.settle(place);
-        let queue = &self.accumulator.queues[place as usize];
-        let Some(&head) = queue.deque.front().filter(|_| !queue.is_muted) else {
+        let front = self.accumulator.front(place);
+        let Some(head) = front.head().filter(|_| !front.is_muted) else {
             return Pick::Skip;
         };
+        self.accumulator.settle(place);
+        let queue = &self.accumulator.queues[place as usize];
         let batch = self.accumulator.batches.get(head);
         let mut backoff = RetryBackoff {
             backoff: self.settings.retry_backoff,
@@ -160,9 +161,13 @@ impl Client {
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
         for &batch_id in batches {
             let batch = self.accumulator.batches.get(batch_id);
-            let queue = &mut self.accumulator.queues[batch.queue as usize];
-            queue.is_muted = mutes;
-            request.parts.push(part(queue, batch, batch_id));
+            let codec = self.settings.compression.codec;
+            let queue = &self.accumulator.queues[batch.queue as usize];
+            request.parts.push(part(queue, batch, (batch_id, codec)));
+            if mutes {
+                let place = batch.queue;
+                self.accumulator.front_mut(place).is_muted = true;
+            }
         }
         let bytes = self.measure(ctx, id, batches);
         if self.metadata.standing(broker) == Standing::OtherRack {
@@ -212,7 +217,7 @@ impl Client {
     }
 }
 
-fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
+fn part(queue: &Queue, batch: &Batch, (id, codec): (BatchId, CompressionType)) -> Part {
     Part {
         partition: queue.partition,
         batch: id,
@@ -221,8 +226,12 @@ fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
         base_sequence: batch.base_sequence,
         records: batch.records,
         bytes: batch.written,
+        plain_bytes: batch.plain,
+        stored_bytes: batch.written,
+        codec,
         first_ordinal: batch.first_ordinal,
         error: None,
+        current_leader: None,
         base_offset: None,
         required_offset: 0,
     }

@@ -1,23 +1,21 @@
 //! Per-partition load: what comes in, what waits, who leads, and whether it is shared evenly.
 
+mod bars;
 mod read;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::insight::reading::Spread;
 use crate::insight::skew::FLAG_FACTOR;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
-use crate::tui::layout::below;
 use crate::tui::model::Extent;
 use crate::tui::number;
 use crate::tui::panel::{Panel, list};
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widget::bar::Gauge;
 use crate::tui::widget::table::{Column, Table, total_cells};
 
 /// The place of queued bytes among the cells of a row.
@@ -27,6 +25,9 @@ const QUEUED_CELLS: u16 = 10;
 const QUEUED_CELLS_MIN: u16 = 8;
 /// Cells of a partition's name at least.
 const NAME_CELLS_MIN: u16 = 9;
+/// Cells of a hot key's name at most, and at least where it is cut.
+const KEY_CELLS_MAX: u16 = 16;
+const KEY_CELLS_MIN: u16 = 6;
 /// A queue of fewer batches is never flagged.
 const QUEUE_BATCHES_MIN: u32 = 8;
 /// From this width on, the hottest keys stand beside a cause.
@@ -109,8 +110,6 @@ struct Means {
     records: f64,
     bytes: f64,
     queued: f64,
-    /// Records per second of all of them together.
-    records_sum: f64,
 }
 
 /// Rows by topic; partitions of a topic are neighbours.
@@ -209,7 +208,6 @@ impl Partitions<'_> {
                 records: mean(|row| row.records),
                 bytes: mean(|row| row.bytes),
                 queued: mean(|row| Some(row.queued_bytes as f64)),
-                records_sum: rows.iter().filter_map(|row| row.records).sum(),
             };
             all.extend(rows.iter().map(|_| means));
         }
@@ -313,22 +311,31 @@ impl Partitions<'_> {
         let styles = self.theme.styles;
         let mut spans = vec![Span::styled("hottest keys  ", styles.text.dim)];
         for key in &self.hottest {
-            let name = text::fit(&key.key, 16, self.theme.glyphs.ellipsis).into_owned();
             let place = match key.partition {
                 Some(partition) => partition.to_string(),
                 None => "several".to_owned(),
             };
             let (share, arrow) = (number::percent(key.share), self.theme.glyphs.arrow);
-            let words = format!(" {share} {arrow}{place}   ");
-            let next = vec![
-                Span::styled(name, styles.text.plain),
-                Span::styled(words, styles.text.dim),
-            ];
-            let used: usize = spans.iter().chain(&next).map(Span::width).sum();
-            if used > usize::from(width) + 3 {
+            let words = format!(" {share} {arrow}{place}");
+            let used: usize = spans.iter().map(Span::width).sum();
+            let room = usize::from(width).saturating_sub(used + text::width(&words) as usize);
+            // Only the hottest is cut for want of room; others are left out.
+            let is_first = spans.len() == 1;
+            let cells = KEY_CELLS_MAX.min(text::width(&key.key));
+            let cells = if is_first {
+                cells.min(room as u16)
+            } else {
+                cells
+            };
+            if room < usize::from(cells) || cells < KEY_CELLS_MIN.min(text::width(&key.key)) {
                 break;
             }
-            spans.extend(next);
+            let name = text::fit(&key.key, cells, self.theme.glyphs.ellipsis).into_owned();
+            spans.extend([
+                Span::styled(name, styles.text.plain),
+                Span::styled(words, styles.text.dim),
+                Span::raw("   "),
+            ]);
         }
         Line::from(spans)
     }
@@ -456,7 +463,7 @@ impl Widget for &Partitions<'_> {
             ..bars
         };
         let (bars, history) = split(bars, history_cells(area.width));
-        self.draw_bars(shown.clone(), bars, buffer);
+        self.draw_bars(first..first + visible, bars, buffer);
         self.draw_histories(shown.map(|(row, _)| row), history, buffer);
         self.draw_notes(area, buffer);
     }
@@ -510,100 +517,6 @@ impl Partitions<'_> {
         }
         if self.shows_keys(height) {
             text::put_line(buffer, area, height - 1, &self.keys(area.width));
-        }
-    }
-
-    /// Each row's records per second over the window, all on one scale.
-    fn draw_histories<'r>(
-        &self,
-        rows: impl Iterator<Item = &'r Row>,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) {
-        let styles = self.theme.styles;
-        if area.width < 8 {
-            return;
-        }
-        let all = self
-            .rows
-            .iter()
-            .flat_map(|row| row.history.iter().flatten());
-        let largest = all.copied().fold(1.0_f64, f64::max);
-        text::put(
-            buffer,
-            area,
-            (0, 0),
-            if area.width < 20 {
-                "over time"
-            } else {
-                "records/s, over time"
-            },
-            styles.text.heading,
-        );
-        for (y, row) in (area.y + 1..area.bottom()).zip(rows) {
-            for (x, value) in (area.x..area.right()).zip(&row.history) {
-                let Some(value) = value else { continue };
-                let level = (value / largest * 8.0).ceil().clamp(0.0, 8.0) as usize;
-                if let Some(glyph) = level.checked_sub(1) {
-                    buffer[(x, y)]
-                        .set_symbol(self.theme.glyphs.levels[glyph])
-                        .set_style(styles.buffer.ready);
-                }
-            }
-        }
-    }
-
-    /// Each row's share of its topic.
-    fn draw_bars<'r>(
-        &self,
-        rows: impl Iterator<Item = (&'r Row, &'r Means)> + Clone,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) {
-        let figures = if area.width >= 14 { 6 } else { 0 };
-        if area.width < 4 {
-            return;
-        }
-        let styles = self.theme.styles;
-        let share = |row: &Row, means: &Means| row.records.unwrap_or(0.0) / means.records_sum;
-        let shares = rows.clone().map(|(row, means)| share(row, means));
-        let largest = shares.fold(0.0, f64::max);
-        text::put(buffer, area, (0, 0), "share", styles.text.heading);
-        for (y, (row, means)) in (1..area.height).zip(rows) {
-            if means.records_sum <= 0.0 {
-                continue;
-            }
-            let share = share(row, means);
-            let line = Rect {
-                height: 1,
-                ..below(area, y)
-            };
-            let style: Style = if row.records.unwrap_or(0.0) > FLAG_FACTOR * means.records {
-                styles.tone.warn
-            } else {
-                styles.buffer.ready
-            };
-            if figures > 0 {
-                let figure = number::percent(share);
-                text::put(
-                    buffer,
-                    line,
-                    (0, 0),
-                    &format!("{figure:>5}"),
-                    styles.text.plain,
-                );
-            }
-            let bar = Rect {
-                x: line.x + figures,
-                width: line.width - figures,
-                ..line
-            };
-            (&Gauge {
-                theme: self.theme,
-                share: share / largest,
-                style,
-            })
-                .render(bar, buffer);
         }
     }
 }
