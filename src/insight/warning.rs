@@ -13,6 +13,7 @@ mod evidence;
 mod group_evidence;
 mod keys;
 mod producer;
+mod quota;
 mod rdkafka;
 mod skew;
 mod waiting;
@@ -115,7 +116,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 21] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -128,6 +129,7 @@ pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
     &producer::ReorderingRisk,
     &producer::TinyBatches,
     &producer::LostAtExit,
+    &quota::Throttled,
     &keys::SplitKeys,
     &keys::OutOfOrderReads,
     &skew::SkewedPartitions,
