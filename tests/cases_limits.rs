@@ -121,7 +121,7 @@ fn c39_with_idempotence_order_is_kept() {
     c39(
         "librdkafka",
         "config.enable.idempotence = true",
-        &records(0..40),
+        (0, &records(0..40)),
     );
 }
 
