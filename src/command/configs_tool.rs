@@ -38,10 +38,10 @@ pub fn completed(command: &Command, config: &Config) -> Option<String> {
 /// `--describe` of users and clients: the quotas that this entity matches exactly.
 pub(super) fn describe_quotas(entity: &QuotaEntity, simulation: &Simulation) -> String {
     let quotas = simulation.quotas().iter();
-    quotas
+    let lines = quotas
         .filter(|quota| quota.entity == *entity)
-        .map(|quota| format!("Quota configs for {} are {}\n", who(entity), limits(quota)))
-        .collect()
+        .map(|quota| format!("Quota configs for {} are {}\n", who(entity), limits(quota)));
+    lines.collect::<Vec<_>>().concat()
 }
 
 /// `producer_byte_rate=1048576.0`: the tool shows every limit as a double.

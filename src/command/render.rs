@@ -35,25 +35,7 @@ pub fn render(command: &Command, names: &Names) -> String {
             "kafka-topics.sh --alter --topic {} --partitions {partitions}",
             names.topic_name(*topic)
         ),
-        Command::SetQuota {
-            entity,
-            producer_byte_rate,
-        } => {
-            let entity = entity_flags(entity);
-            match producer_byte_rate {
-                Some(rate) => format!(
-                    "kafka-configs.sh --alter{entity} --add-config producer_byte_rate={rate}"
-                ),
-                None => {
-                    format!("kafka-configs.sh --alter{entity} --delete-config producer_byte_rate")
-                }
-            }
-        }
-        Command::SetTopic { topic, changes } => format!(
-            "kafka-configs.sh --alter --topic {}{}",
-            names.topic_name(*topic),
-            change_flags(changes)
-        ),
+        Command::SetQuota { .. } | Command::SetTopic { .. } => configs_line(command, names),
         Command::Inquire(inquiry) => inquiry_line(inquiry, names),
         Command::Producer(producer, fault) => {
             let verb = match fault {
@@ -96,6 +78,32 @@ pub fn render(command: &Command, names: &Names) -> String {
             names.producer_name(*producer),
             show_millionths(*micro_records_per_second)
         ),
+    }
+}
+
+/// What `kafka-configs.sh` changes; nothing for other commands.
+fn configs_line(command: &Command, names: &Names) -> String {
+    match command {
+        Command::SetQuota {
+            entity,
+            producer_byte_rate,
+        } => {
+            let entity = entity_flags(entity);
+            match producer_byte_rate {
+                Some(rate) => format!(
+                    "kafka-configs.sh --alter{entity} --add-config producer_byte_rate={rate}"
+                ),
+                None => {
+                    format!("kafka-configs.sh --alter{entity} --delete-config producer_byte_rate")
+                }
+            }
+        }
+        Command::SetTopic { topic, changes } => format!(
+            "kafka-configs.sh --alter --topic {}{}",
+            names.topic_name(*topic),
+            change_flags(changes)
+        ),
+        _ => String::new(),
     }
 }
 
@@ -148,9 +156,8 @@ fn change_flags(changes: &[(String, Option<String>)]) -> String {
         ("delete", deleted.map(|(key, _)| key.clone()).collect()),
     ];
     let given = lists.iter().filter(|(_, list)| !list.is_empty());
-    given
-        .map(|(flag, list)| format!(" --{flag}-config {}", quoted(&list.join(","))))
-        .collect()
+    let flags = given.map(|(flag, list)| format!(" --{flag}-config {}", quoted(&list.join(","))));
+    flags.collect::<Vec<_>>().concat()
 }
 
 fn consumer_line(fault: ConsumerFault, name: &str) -> String {

@@ -204,6 +204,7 @@ mod tests {
     fn without_sequences_parts_stand_in_front_all_the_same() {
         let (mut accumulator, id) = in_flight(-1);
         accumulator.open_batch(0, 16_384, VALUE_1024, SimTime::ZERO);
+        accumulator.settle_all();
         accumulator.split(id, 6_228);
         assert_eq!(
             queued(&accumulator),
