@@ -214,6 +214,7 @@ impl Resolver<'_> {
                 }
             }
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
+            Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,
