@@ -1,6 +1,7 @@
 //! The command line: what can be written, and nothing else.
 
 mod keys;
+mod swarm;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use crate::command::units;
 use crate::sim::time::SimSpan;
 
 pub use keys::{KeysArgs, KeysFormat, ListedKeys, SerializerName};
+pub use swarm::SwarmArgs;
 
 /// Rehearse Kafka producer incidents in a terminal.
 ///
@@ -51,6 +53,8 @@ pub enum Action {
     },
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),
+    /// Run random clusters, clients and faults, and check what must always hold.
+    Swarm(SwarmArgs),
     /// Print a JSON schema of scenario files, for editors.
     Schema,
 }

@@ -10,4 +10,5 @@ pub mod report;
 pub mod scenario;
 pub mod session;
 pub mod sim;
+pub mod swarm;
 pub mod tui;

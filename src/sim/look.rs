@@ -357,6 +357,14 @@ impl Simulation {
         clean.chain(batches.flat_map(of_batch)).collect()
     }
 
+    /// The records of a partition's log, as far as they are remembered: offset, producer, ordinal.
+    pub fn log_records(
+        &self,
+        index: PartitionIndex,
+    ) -> impl Iterator<Item = (u64, ProducerIndex, u64)> + '_ {
+        self.cluster.partition(index).records_from(0)
+    }
+
     fn log_line(
         &self,
         partition: PartitionIndex,
