@@ -14,21 +14,30 @@
 //! as lost once a later record of the same producer stands in the partition, and as unconfirmed
 //! before: it may still be on the wire.
 
+mod audit;
+mod cause;
 mod entry;
 mod pending;
+mod resent;
 mod tally;
 
 use crate::kafka::settings::{Acks, RequiredAcks};
 use crate::sim::config::{ClientConfig, Config};
-use crate::sim::fact::{Appended, Flow, UnassignedEnd};
+use crate::sim::Output;
+use crate::sim::fact::{Appended, Fact, Flow, UnassignedEnd};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
+use crate::sim::trace::{Trace, TraceStep};
 
+pub use audit::Audit;
+pub use cause::DuplicateCause;
 pub use entry::RUNS_MAX;
 pub use tally::{Account, LedgerField, Tally};
 
+use cause::Identity;
 use entry::{Confirmation, Entry};
 use pending::Pending;
+use resent::Resent;
 
 /// No entry for this partition yet.
 const NO_ENTRY: u32 = u32::MAX;
@@ -47,6 +56,10 @@ pub struct Ledger {
     changed: Vec<u32>,
     /// By producer: whether somebody confirms.
     confirmation: Vec<Confirmation>,
+    /// By producer: what leaders know it by.
+    identities: Vec<Identity>,
+    /// What applications sent again.
+    resent: Resent,
     /// By producer: the sum over its entries, and its refused records.
     tallies: Vec<Tally>,
     /// Over all producers.
@@ -68,9 +81,35 @@ impl Ledger {
                 .iter()
                 .map(|p| confirmation(&p.client))
                 .collect(),
+            identities: config
+                .producers
+                .iter()
+                .map(|p| Identity {
+                    is_idempotent: is_idempotent(&p.client),
+                    ..Identity::default()
+                })
+                .collect(),
+            resent: Resent::default(),
             tallies: vec![Tally::default(); producers],
             total: Tally::default(),
         }
+    }
+
+    /// Takes what the engine said since the last time.
+    pub fn observe(&mut self, output: &Output) {
+        for stamped in &output.facts {
+            if let Fact::ProducerIdAssigned {
+                producer, epoch, ..
+            } = stamped.fact
+                && epoch > 0
+            {
+                self.identity(producer).bump(stamped.at);
+            }
+        }
+        for trace in &output.traces {
+            self.fold_trace(trace);
+        }
+        self.fold(&output.flows);
     }
 
     /// Takes what was handed over at one moment of the run. The order between entities does not
@@ -84,6 +123,9 @@ impl Ledger {
                 records,
             } = *flow
             {
+                let place = self.place(producer, partition);
+                self.resent
+                    .touch(place, first_ordinal, u64::from(records));
                 let (entry, pending) = self.entry(producer, partition);
                 pending.truncate(entry, first_ordinal, u64::from(records));
             }
@@ -165,8 +207,40 @@ impl Ledger {
     }
 
     fn append(&mut self, appended: &Appended) {
-        let (entry, pending) = self.entry(appended.producer, appended.partition);
-        pending.append(entry, appended.first_ordinal, u64::from(appended.records));
+        let place = self.place(appended.producer, appended.partition);
+        let range = (appended.first_ordinal, u64::from(appended.records));
+        self.resent.touch(place, range.0, range.1);
+        let entry = &mut self.entries[place as usize];
+        let nobody = Identity::default();
+        let identity = self.identities.get(appended.producer.index());
+        let identity = identity.unwrap_or(&nobody);
+        self.pending[place as usize].append(entry, range, appended.at, identity);
+    }
+
+    fn fold_trace(&mut self, trace: &Trace) {
+        let end = trace.first_ordinal.saturating_add(u64::from(trace.records));
+        match trace.step {
+            TraceStep::Retried { error } => {
+                let (entry, _) = self.entry(trace.producer, trace.partition);
+                entry
+                    .retries
+                    .note(trace.at, (trace.first_ordinal, end), error);
+            }
+            TraceStep::SentAgain { partition, ordinal } => {
+                let old = (self.place(trace.producer, partition), ordinal);
+                let new = self.place(trace.producer, trace.partition);
+                self.resent.note(old, (new, trace.first_ordinal));
+            }
+            TraceStep::Sent { .. } | TraceStep::Recognised { .. } => {}
+        }
+    }
+
+    fn identity(&mut self, producer: ProducerIndex) -> &mut Identity {
+        if self.identities.len() <= producer.index() {
+            self.identities
+                .resize(producer.index() + 1, Identity::default());
+        }
+        &mut self.identities[producer.index()]
     }
 
     fn fold_outcome(&mut self, flow: &Flow) {
@@ -224,6 +298,12 @@ impl Ledger {
         producer: ProducerIndex,
         partition: PartitionIndex,
     ) -> (&mut Entry, &mut Pending) {
+        let place = self.place(producer, partition) as usize;
+        (&mut self.entries[place], &mut self.pending[place])
+    }
+
+    /// The place of that entry.
+    fn place(&mut self, producer: ProducerIndex, partition: PartitionIndex) -> u32 {
         if self.places.len() <= producer.index() {
             self.places.resize_with(producer.index() + 1, Vec::new);
             self.tallies.resize(producer.index() + 1, Tally::default());
@@ -247,20 +327,31 @@ impl Ledger {
             pending.is_changed = true;
             self.changed.push(place);
         }
-        (&mut self.entries[place as usize], pending)
+        place
     }
 
     /// Counts the entries that changed anew.
     fn count_changed(&mut self) {
+        for &place in &self.changed {
+            self.pending[place as usize].enter(&mut self.entries[place as usize]);
+        }
+        let resent = self.resent.count(&mut self.entries);
+        self.changed.extend(resent);
         for place in self.changed.drain(..) {
             let entry = &mut self.entries[place as usize];
-            self.pending[place as usize].enter(entry);
             let before = *entry.tally();
             entry.recount();
             let tally = &mut self.tallies[entry.producer.index()];
             tally.replace(&before, entry.tally());
             self.total.replace(&before, entry.tally());
         }
+    }
+}
+
+fn is_idempotent(client: &ClientConfig) -> bool {
+    match client {
+        ClientConfig::Java(settings) => settings.idempotence,
+        ClientConfig::Rdkafka(settings) => settings.idempotence.is_on(),
     }
 }
 

@@ -105,7 +105,7 @@ impl Insight {
 
     /// Takes what the engine said since the last time.
     pub fn observe(&mut self, output: &Output) {
-        self.ledger.fold(&output.flows);
+        self.ledger.observe(output);
         self.evidence.observe(&output.facts, &output.flows);
         self.latency.observe(&output.flows);
         for stamped in &output.facts {

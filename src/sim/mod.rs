@@ -58,6 +58,7 @@ mod stories;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod time;
+pub mod trace;
 pub mod view;
 mod workload;
 

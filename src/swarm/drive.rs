@@ -48,7 +48,7 @@ pub(super) fn observe(config: &Arc<Config>, seed: u64) -> Observed {
         let advance = simulation.advance_to(simulation.now() + slice, budget);
         simulation.drain(&mut output);
         run.census.hear(&output.flows);
-        run.ledger.fold(&output.flows);
+        run.ledger.observe(&output);
         run.watch.observe(&output, &simulation);
         if advance.progress == Progress::Ended {
             break;

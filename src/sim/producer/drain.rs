@@ -16,6 +16,7 @@ use crate::sim::producer::metadata::Standing;
 use crate::sim::producer::metrics::Drained;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// What a drain pass over one node's partitions did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +164,17 @@ impl Client {
             let queue = &mut self.accumulator.queues[batch.queue as usize];
             queue.is_muted = mutes;
             request.parts.push(part(queue, batch, batch_id));
+            if ctx.records.notes(queue.topic) {
+                let attempt = batch.attempts + 1;
+                ctx.outbox.trace(Trace {
+                    at: ctx.now,
+                    producer: self.me,
+                    partition: queue.partition,
+                    first_ordinal: batch.first_ordinal,
+                    records: batch.records,
+                    step: TraceStep::Sent { broker, attempt },
+                });
+            }
         }
         let bytes = self.measure(ctx, id, batches);
         if self.metadata.standing(broker) == Standing::OtherRack {

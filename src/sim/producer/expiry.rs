@@ -117,6 +117,7 @@ impl Client {
             queue: batch.queue,
             records,
             payload,
+            first_ordinal,
         });
         self.accumulator.finish(id);
         self.say_completed();

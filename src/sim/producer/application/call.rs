@@ -120,6 +120,7 @@ impl Application {
     ) {
         if let Some(record) = self.threads[place].in_hand {
             self.note_record(ctx, client, place, (&record, taken));
+            self.trace_again(ctx, client.identity(taken), record.before);
         }
         let thread = &mut self.threads[place];
         let record = thread.in_hand.take();
@@ -522,5 +523,6 @@ fn in_hand<C: Dialect>(record: &ScriptRecord, client: &C) -> InHand {
         value: length(&record.value).unwrap_or(0),
         key: None,
         await_ack: record.await_ack != AwaitAcks::None,
+        before: None,
     }
 }

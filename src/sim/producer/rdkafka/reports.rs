@@ -170,6 +170,8 @@ impl Rdkafka {
             } => {
                 let route = partition.map_or(Route::Sticky, |(_, number)| Route::Partition(number));
                 let at = (topic, partition.map(|(partition, _)| partition));
+                let first = partition.zip(report.at);
+                let first = first.map(|((partition, _), (_, ordinal))| (partition, ordinal));
                 self.say_failed(ctx, at, (report.at, records), exception);
                 if self.settings.delivery_reports != DeliveryReports::None {
                     self.woken.push(Woken::Failed {
@@ -178,6 +180,7 @@ impl Rdkafka {
                         records,
                         payload: largest.0,
                         value: largest.1,
+                        first,
                     });
                 }
             }
