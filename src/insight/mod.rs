@@ -48,7 +48,7 @@ use event_log::EventLog;
 use expectation::Expectation;
 use judge::Judge;
 use latency::Latency;
-use ledger::{Account, Ledger};
+use ledger::{Account, Audit, Ledger};
 use metric::{Metric, OwnFigure};
 use reading::Reading;
 use sampler::{Sampler, SeriesId, TooManySeries};
@@ -62,6 +62,8 @@ pub struct Insight {
     sampler: Sampler,
     latency: Latency,
     ledger: Ledger,
+    /// What the logs themselves said, at the end of the run.
+    audit: Audit,
     log: EventLog,
     warnings: Warnings,
     evidence: Evidence,
@@ -89,6 +91,7 @@ impl Insight {
             sampler,
             latency: Latency::new(producers),
             ledger: Ledger::new(config),
+            audit: Audit::NothingSeen,
             log: EventLog::default(),
             warnings: Warnings::default(),
             evidence: Evidence::new(producers),
@@ -144,6 +147,7 @@ impl Insight {
         self.look(simulation);
         self.check_up(simulation);
         self.judge.finish(simulation, self.ledger.total());
+        self.audit = self.ledger.audit(simulation);
     }
 
     /// Samples `metric` from `start` on, a multiple of the sample time. Panes ask for what they
@@ -186,6 +190,11 @@ impl Insight {
     /// What became of every record.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What a comparison of the ledger with the logs came to, when the run was finished.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// What became of every record that was sent, now.

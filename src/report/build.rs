@@ -1,5 +1,6 @@
 //! From a session to its report.
 
+mod ledger;
 mod topics;
 
 use std::collections::BTreeMap;
@@ -59,6 +60,7 @@ impl Report {
                     )
                 })
                 .collect(),
+            ledger: ledger::of(session),
             topics: topics::of(session),
             keys: keys(session),
             consumers: (0..config.groups.len() as u16)

@@ -12,10 +12,7 @@ mod model;
 pub mod output;
 mod text;
 
-pub use model::{
-    ConsumerSummary, Expected, Happening, Latencies, Measured, MetricSummary, PartitionSummary,
-    ProducerSummary, Report, SeriesRow, Totals, TransactionSummary, Warned,
-};
+pub use model::{ConsumerSummary, Expected, Fates, Happening, Latencies, LedgerSummary, Measured, MetricSummary, PartitionSummary, ProducerSummary, Report, SeriesRow, Totals, TransactionSummary, Warned};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::model::Measured;
 use super::{Expected, Happening, Outcome, Report};
 use crate::command::text::escaped;
+use crate::insight::ledger::DuplicateCause;
 
 /// Columns of a line at most.
 const COLUMNS: usize = 80;
@@ -263,13 +264,25 @@ fn records(text: &mut String, report: &Report) {
             Shown::Always,
         ),
         ("duplicated", totals.records_duplicated, Shown::Always),
-        ("reordered", totals.records_reordered, Shown::Always),
     ];
     for (what, count, rule) in shown {
         if rule == Shown::Always || 0 < count {
-            let _written = writeln!(text, "  {what:<34} {:>15}", grouped(count));
+            record_line(text, what, count);
         }
     }
+    for cause in DuplicateCause::ALL {
+        if let Some(count) = report.ledger.all.duplicated.get(cause.name()) {
+            record_line(text, &format!("  sent again {}", cause.words()), *count);
+        }
+    }
+    record_line(text, "reordered", totals.records_reordered);
+    if let Some(difference) = &report.ledger.difference {
+        line(text, "  the ledger is wrong: ", &escaped(difference));
+    }
+}
+
+fn record_line(text: &mut String, what: &str, count: u64) {
+    let _written = writeln!(text, "  {what:<34} {:>15}", grouped(count));
 }
 
 /// Whether a line is shown when it counts nothing.

@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::census::{Fate, Told};
 use super::drive::Observed;
+use crate::insight::ledger::{Audit, DuplicateCause};
 use crate::kafka::settings::{Acks, OffsetReset, RequiredAcks};
 use crate::sim::Simulation;
 use crate::sim::config::{ClientConfig, OnFailed, ProducerConfig};
@@ -31,6 +32,8 @@ pub enum Invariant {
     AtMostOnce,
     /// A record stands in a log twice only where its client sent it again.
     TwiceOnlyIfRetried,
+    /// The cause of every copy is known.
+    DuplicatesNamed,
     /// Acknowledged records of one producer stand in the order in which they were sent.
     OrderKept,
     /// Once everything is cured, nothing is under way any more.
@@ -60,6 +63,7 @@ impl Invariant {
             Self::AcknowledgedStays => "acknowledged-stays",
             Self::AtMostOnce => "at-most-once",
             Self::TwiceOnlyIfRetried => "twice-only-if-retried",
+            Self::DuplicatesNamed => "duplicates-named",
             Self::OrderKept => "order-kept",
             Self::Drained => "drained",
             Self::EverythingRead => "everything-read",
@@ -214,7 +218,7 @@ fn copies(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     } else if is_idempotent(&producer_config.client) && watch.bumps == 0 {
         Invariant::AtMostOnce
     } else {
-        return None;
+        return unnamed(run, producer);
     };
     let (partition, ordinal, record) = told.records().find(|(_, _, r)| r.copies > 1)?;
     let text = format!(
@@ -222,6 +226,21 @@ fn copies(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         producer_config.name, record.copies
     );
     Some(because(invariant, text))
+}
+
+/// A copy whose cause the ledger does not know, or that it owes to a leader that forgot the
+/// producer although nothing lets it forget.
+fn unnamed(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
+    let tally = run.ledger.of(producer);
+    let causes = [DuplicateCause::Unknown, DuplicateCause::StateExpired];
+    let cause = causes.into_iter().find(|cause| tally.duplicated_by(*cause) > 0)?;
+    let text = format!(
+        "{}: {} copies were sent again {}",
+        config(run, producer).name,
+        tally.duplicated_by(cause),
+        cause.words(),
+    );
+    Some(because(Invariant::DuplicatesNamed, text))
 }
 
 /// Acknowledged records that must still be there, and are not.
@@ -392,7 +411,11 @@ fn ledger(run: &Observed) -> Option<Broken> {
                 told.count(Fate::AbandonedAbsent) + told.abandoned_unassigned,
                 tally.abandoned_absent,
             ),
-            ("copies too many", told.surplus(), tally.duplicated),
+            (
+                "copies too many",
+                told.surplus(),
+                tally.duplicated - tally.duplicated_by(DuplicateCause::Application),
+            ),
             ("given up", told.refused, tally.refused),
         ];
         let counted = pairs.map(|(what, fate, said)| (what, told.count(fate), said));
@@ -403,7 +426,10 @@ fn ledger(run: &Observed) -> Option<Broken> {
             return Some(because(Invariant::LedgerAgrees, text));
         }
     }
-    None
+    match run.ledger.audit(&run.simulation) {
+        Audit::Differs(text) => Some(because(Invariant::LedgerAgrees, text)),
+        Audit::NothingSeen | Audit::Agrees(_) => None,
+    }
 }
 
 /// The acks that a client asks for, where a broker takes them.
