@@ -213,6 +213,7 @@ impl Resolver<'_> {
                     value,
                 }
             }
+            Verb::Follow { key, record } => Command::Follow { key, record },
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,

@@ -35,6 +35,7 @@ pub fn render(command: &Command, names: &Names) -> String {
             names.topic_name(*topic)
         ),
         Command::Inquire(inquiry) => inquiry_line(*inquiry, names),
+        Command::Follow { key, record } => follow_line(key, *record),
         Command::Producer(producer, fault) => {
             let verb = match fault {
                 ProducerFault::Pause => "pause",
@@ -77,6 +78,13 @@ pub fn render(command: &Command, names: &Names) -> String {
             show_millionths(*micro_records_per_second)
         ),
     }
+}
+
+fn follow_line(key: &str, record: Option<u32>) -> String {
+    let record = record.map_or_else(String::new, |record| format!(" --record {record}"));
+    // What looks like a flag is a key all the same.
+    let dashes = if key.starts_with('-') { "-- " } else { "" };
+    format!("follow{record} {dashes}{}", quoted(key))
 }
 
 fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {

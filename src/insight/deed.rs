@@ -45,6 +45,9 @@ pub fn words(command: &Command, config: &Config) -> String {
             format!("{name} gets {partitions} partitions")
         }
         Command::Inquire(inquiry) => looking(*inquiry, config),
+        Command::Follow { key, .. } => {
+            format!("somebody follows the records of {}", names::shown(key))
+        }
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",

@@ -231,7 +231,7 @@ impl Ledger {
                 let new = self.place(trace.producer, trace.partition);
                 self.resent.note(old, (new, trace.first_ordinal));
             }
-            TraceStep::Sent { .. } | TraceStep::Recognised { .. } => {}
+            _ => {}
         }
     }
 

@@ -9,6 +9,7 @@
 //! - What is concluded depends on facts, flows and samples, not on how a run was sliced.
 
 pub mod deed;
+pub mod diary;
 pub mod event_log;
 pub mod expectation;
 mod group_words;
@@ -26,6 +27,7 @@ pub mod sampler;
 pub mod sentence;
 pub mod series;
 pub mod skew;
+pub mod story;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod warning;
@@ -44,6 +46,7 @@ use crate::sim::{Output, Simulation};
 
 pub use judge::{Judgement, Outcome};
 
+use diary::Diary;
 use event_log::EventLog;
 use expectation::Expectation;
 use judge::Judge;
@@ -62,6 +65,8 @@ pub struct Insight {
     sampler: Sampler,
     latency: Latency,
     ledger: Ledger,
+    /// What happened to records that are remembered one by one.
+    diary: Diary,
     /// What the logs themselves said, at the end of the run.
     audit: Audit,
     log: EventLog,
@@ -91,6 +96,7 @@ impl Insight {
             sampler,
             latency: Latency::new(producers),
             ledger: Ledger::new(config),
+            diary: Diary::new(config),
             audit: Audit::NothingSeen,
             log: EventLog::default(),
             warnings: Warnings::default(),
@@ -109,6 +115,7 @@ impl Insight {
     /// Takes what the engine said since the last time.
     pub fn observe(&mut self, output: &Output) {
         self.ledger.observe(output);
+        self.diary.observe(output);
         self.evidence.observe(&output.facts, &output.flows);
         self.latency.observe(&output.flows);
         for stamped in &output.facts {
@@ -190,6 +197,21 @@ impl Insight {
     /// What became of every record.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What happened to records that are remembered one by one.
+    pub fn diary(&self) -> &Diary {
+        &self.diary
+    }
+
+    /// The story of a key's records, or of one of them, as text; or why there is none.
+    pub fn follow(
+        &self,
+        simulation: &Simulation,
+        key: &str,
+        record: Option<u32>,
+    ) -> Result<String, String> {
+        story::follow(&self.diary, simulation, (key, record))
     }
 
     /// What a comparison of the ledger with the logs came to, when the run was finished.

@@ -70,6 +70,13 @@ pub enum Command {
         /// Millionths of records per second, above 0.
         micro_records_per_second: u64,
     },
+    /// Somebody follows the records of a key: nothing happens.
+    Follow {
+        /// The key, as it was typed.
+        key: String,
+        /// Which of its records, from 1, in the order in which they were sent.
+        record: Option<u32>,
+    },
 }
 
 /// What a tool of Kafka's shows without changing anything.

@@ -6,6 +6,7 @@
 //! everything else is rare, and told always.
 
 use crate::kafka::error::ErrorCode;
+use crate::sim::exception::ErrorClass;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
 
@@ -40,6 +41,18 @@ pub enum TraceStep {
     Retried {
         /// Why.
         error: ErrorCode,
+    },
+    /// Their client failed them: their callbacks brought this.
+    Failed {
+        /// What the application got.
+        error: ErrorClass,
+    },
+    /// Their process ended while its client held them.
+    Abandoned,
+    /// They left the last log that held them.
+    Truncated {
+        /// Where the first of them stood.
+        from_offset: u64,
     },
     /// A leader recognised them: they stand in its log already.
     Recognised {

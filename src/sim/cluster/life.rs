@@ -15,6 +15,7 @@ use crate::sim::history::LogBatch;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// The broker asks again this long after it wanted to shut down (`BrokerLifecycleManager`).
 const SHUTDOWN_POLL: SimSpan = SimSpan::from_millis(50);
@@ -206,6 +207,16 @@ impl Cluster {
         for batch in gone {
             let (producer, records) = (batch.producer, batch.records);
             let first_ordinal = batch.first_ordinal;
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer,
+                partition,
+                first_ordinal,
+                records,
+                step: TraceStep::Truncated {
+                    from_offset: batch.base_offset,
+                },
+            });
             let flow = Flow::Truncated {
                 producer,
                 partition,

@@ -18,6 +18,7 @@ use crate::sim::producer::dialect::{Dialect, Receipt};
 use crate::sim::records::{NotedValue, Room};
 use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 use crate::sim::workload::HashedKey;
 
 impl Client {
@@ -220,6 +221,14 @@ impl Dialect for Client {
             .filter(|b| b.stage != Stage::ExpiredInFlight);
         for batch in held {
             lost += u64::from(batch.records);
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer: self.me,
+                partition: self.accumulator.queues[batch.queue as usize].partition,
+                first_ordinal: batch.first_ordinal,
+                records: batch.records,
+                step: TraceStep::Abandoned,
+            });
             let flow = Flow::Abandoned {
                 producer: self.me,
                 partition: self.accumulator.queues[batch.queue as usize].partition,

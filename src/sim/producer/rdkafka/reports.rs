@@ -16,6 +16,7 @@ use crate::sim::producer::append::Route;
 use crate::sim::producer::dialect::Receipt;
 use crate::sim::producer::rdkafka::toppar::Message;
 use crate::sim::producer::rdkafka::{Rdkafka, Woken};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// Reports that wait, and who waits for which message.
 #[derive(Clone, Debug, Default)]
@@ -199,6 +200,16 @@ impl Rdkafka {
         let producer = self.me;
         let (flow, fact) = if let (Some(partition), Some((_, first_ordinal))) = (partition, at) {
             self.counts.failed += u64::from(records);
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer,
+                partition,
+                first_ordinal,
+                records,
+                step: TraceStep::Failed {
+                    error: exception.class,
+                },
+            });
             let flow = Flow::Failed {
                 producer,
                 partition,
