@@ -35,10 +35,9 @@ pub struct Step {
 }
 
 impl Step {
-    /// Whether it is one of this record.
-    pub fn is_of(&self, producer: ProducerIndex, ordinal: u64) -> bool {
-        let end = self.first_ordinal.saturating_add(u64::from(self.records));
-        self.producer == producer && self.first_ordinal <= ordinal && ordinal < end
+    /// Ordinal after the last record.
+    pub fn end_ordinal(&self) -> u64 {
+        self.first_ordinal.saturating_add(u64::from(self.records))
     }
 }
 
@@ -188,33 +187,16 @@ impl Diary {
         }
     }
 
-    /// The steps of one record, in order of time.
-    pub fn steps_of(
-        &self,
-        producer: ProducerIndex,
-        partition: PartitionIndex,
-        ordinal: u64,
-    ) -> Vec<Step> {
+    /// The steps of a partition's records, those of one batch in order of time.
+    pub fn steps(&self, partition: PartitionIndex) -> impl Iterator<Item = &Step> {
         let page = self.pages.get(partition.index());
-        let steps = page.into_iter().flat_map(|page| page.steps.iter());
-        let mut steps: Vec<Step> = steps
-            .filter(|step| step.is_of(producer, ordinal))
-            .copied()
-            .collect();
-        steps.sort_by_key(|step| (step.at, step.happened.rank()));
-        steps
+        page.into_iter().flat_map(|page| page.steps.iter())
     }
 
-    /// The deliveries of one offset to readers, in order of time.
-    pub fn deliveries_of(&self, partition: PartitionIndex, offset: u64) -> Vec<Consumed> {
+    /// What readers were given of a partition, each reader in order of time.
+    pub fn deliveries(&self, partition: PartitionIndex) -> impl Iterator<Item = &Consumed> {
         let page = self.pages.get(partition.index());
-        let all = page.into_iter().flat_map(|page| page.deliveries.iter());
-        let mut deliveries: Vec<Consumed> = all
-            .filter(|one| one.from_offset <= offset && offset < one.to_offset)
-            .copied()
-            .collect();
-        deliveries.sort_by_key(|one| (one.at, one.consumer));
-        deliveries
+        page.into_iter().flat_map(|page| page.deliveries.iter())
     }
 
     fn note_trace(&mut self, trace: &Trace) {
@@ -266,7 +248,7 @@ impl Diary {
 
 impl Happened {
     /// What comes first at one moment.
-    const fn rank(self) -> u8 {
+    pub(super) const fn rank(self) -> u8 {
         match self {
             Self::SentAgain { .. } => 0,
             Self::Sent { .. } => 1,

@@ -371,6 +371,7 @@ mod tests {
 
     use super::*;
     use crate::insight::testing::config;
+    use crate::kafka::error::ErrorCode;
     use crate::sim::fact::Acknowledged;
     use crate::sim::ids::TopicIndex;
     use crate::sim::time::SimTime;
@@ -462,6 +463,75 @@ mod tests {
         }]);
         let account = ledger.account(0);
         assert_eq!((account.tally.refused, account.under_way), (3, 0));
+    }
+
+    fn retried(batch: u64, millis: u64, error: ErrorCode) -> Trace {
+        Trace {
+            at: SimTime::from_millis(millis),
+            producer: TRIPS,
+            partition: PartitionIndex::of_first_topic(0),
+            first_ordinal: batch * 10,
+            records: 10,
+            step: TraceStep::Retried { error },
+        }
+    }
+
+    /// Batch 0 stands twice, since it was sent again after a timeout.
+    fn doubled() -> Ledger {
+        let mut ledger = Ledger::new(&config());
+        ledger.identities[0].is_idempotent = false;
+        ledger.observe(&Output {
+            flows: vec![appended(0, 0, 0, 5), appended(0, 0, 10, 2_000)],
+            traces: vec![retried(0, 1_000, ErrorCode::RequestTimedOut)],
+            ..Output::default()
+        });
+        ledger
+    }
+
+    #[test]
+    fn a_copy_has_its_cause() {
+        let total = doubled().total();
+        assert_eq!(total.duplicated, 10);
+        assert_eq!(total.duplicated_by(DuplicateCause::Timeout), 10);
+    }
+
+    #[test]
+    fn a_copy_that_is_truncated_takes_its_cause_along() {
+        let mut ledger = doubled();
+        ledger.fold(&[Flow::Truncated {
+            producer: TRIPS,
+            partition: PartitionIndex::of_first_topic(0),
+            first_ordinal: 0,
+            records: 10,
+        }]);
+        let total = ledger.total();
+        assert_eq!((total.duplicated, total.duplicated_by), (0, [0; 7]));
+    }
+
+    #[test]
+    fn a_record_sent_again_by_its_application_is_a_duplicate_only_where_both_stand() {
+        let mut ledger = Ledger::new(&config());
+        let again = TraceStep::SentAgain {
+            partition: PartitionIndex::of_first_topic(0),
+            ordinal: 3,
+        };
+        let again = Trace {
+            first_ordinal: 10,
+            records: 1,
+            step: again,
+            ..retried(0, 500, ErrorCode::RequestTimedOut)
+        };
+        ledger.observe(&Output {
+            flows: vec![failed(0, 0), appended(0, 1, 0, 900)],
+            traces: vec![again],
+            ..Output::default()
+        });
+        assert_eq!(ledger.total().duplicated, 0);
+        // The first attempt comes late, and is appended after all.
+        ledger.fold(&[appended(0, 0, 10, 5_000)]);
+        let total = ledger.total();
+        assert_eq!(total.duplicated_by(DuplicateCause::Application), 1);
+        assert_eq!((total.duplicated, total.failed_present), (1, 10));
     }
 
     #[test]

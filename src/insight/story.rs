@@ -6,6 +6,7 @@ use super::diary::{Diary, Happened, Step};
 use super::names;
 use crate::sim::Simulation;
 use crate::sim::config::Config;
+use crate::sim::fact::Consumed;
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
 
@@ -37,21 +38,76 @@ pub struct Story {
     pub is_troubled: bool,
 }
 
+/// A record while its story is gathered.
+struct Gathered {
+    producer: ProducerIndex,
+    partition: PartitionIndex,
+    ordinal: u64,
+    sent: SimTime,
+    steps: Vec<Step>,
+    offsets: Vec<u64>,
+    /// Each an offset.
+    given: Vec<(u64, Consumed)>,
+}
+
 /// The stories of all records of a key that are remembered, in the order in which they were sent.
+/// One pass over the diary and the logs, however many there are.
 pub fn stories(diary: &Diary, simulation: &Simulation, key: &[u8]) -> Vec<Story> {
-    let mut records = simulation.records_of_key(key);
-    records.sort_by_key(|&(producer, partition, ordinal, at)| (at, producer, partition, ordinal));
-    let numbered = (1..).zip(records);
-    numbered
-        .map(|(number, (producer, partition, ordinal, sent))| {
-            let identity = (producer, partition, ordinal);
-            Story {
-                number,
-                sent,
-                ..tell(diary, simulation, identity)
-            }
+    let records = simulation.records_of_key(key).into_iter();
+    let mut gathered: Vec<Gathered> = records
+        .map(|(producer, partition, ordinal, sent)| Gathered {
+            producer,
+            partition,
+            ordinal,
+            sent,
+            steps: Vec::new(),
+            offsets: Vec::new(),
+            given: Vec::new(),
         })
+        .collect();
+    gathered.sort_by_key(|record| (record.partition, record.producer, record.ordinal));
+    for of_partition in gathered.chunk_by_mut(|one, two| one.partition == two.partition) {
+        gather(diary, simulation, of_partition);
+    }
+    gathered.sort_by_key(|record| record.sent);
+    let numbered = (1..).zip(&gathered);
+    numbered
+        .map(|(number, record)| tell(simulation, record, number))
         .collect()
+}
+
+/// Finds what happened to records of one partition, which are in order of producer and ordinal.
+fn gather(diary: &Diary, simulation: &Simulation, records: &mut [Gathered]) {
+    let Some(partition) = records.first().map(|record| record.partition) else {
+        return;
+    };
+    for step in diary.steps(partition) {
+        let from = records.partition_point(|record| {
+            (record.producer, record.ordinal) < (step.producer, step.first_ordinal)
+        });
+        let to = records.partition_point(|record| {
+            (record.producer, record.ordinal) < (step.producer, step.end_ordinal())
+        });
+        for record in &mut records[from..to] {
+            record.steps.push(*step);
+        }
+    }
+    let mut places: Vec<(u64, usize)> = Vec::new();
+    for (offset, producer, ordinal) in simulation.log_records(partition) {
+        let place =
+            records.binary_search_by_key(&(producer, ordinal), |r| (r.producer, r.ordinal));
+        if let Ok(place) = place {
+            records[place].offsets.push(offset);
+            places.push((offset, place));
+        }
+    }
+    for given in diary.deliveries(partition) {
+        let from = places.partition_point(|(offset, _)| *offset < given.from_offset);
+        let to = places.partition_point(|(offset, _)| *offset < given.to_offset);
+        for &(offset, place) in &places[from..to] {
+            records[place].given.push((offset, *given));
+        }
+    }
 }
 
 /// What `follow KEY` shows: every record of the key in a line, and one of them whole.
@@ -121,32 +177,22 @@ fn whole(text: &mut String, story: &Story, config: &Config) {
     }
 }
 
-/// Everything that is known of one record.
-fn tell(
-    diary: &Diary,
-    simulation: &Simulation,
-    (producer, partition, ordinal): (ProducerIndex, PartitionIndex, u64),
-) -> Story {
+/// Everything that is known of one record, in words.
+fn tell(simulation: &Simulation, record: &Gathered, number: usize) -> Story {
     let config = simulation.config();
-    let steps = diary.steps_of(producer, partition, ordinal);
-    let in_log = simulation.log_records(partition);
-    let mine = in_log.filter(|&(_, whose, number)| (whose, number) == (producer, ordinal));
-    let offsets: Vec<u64> = mine.map(|(offset, ..)| offset).collect();
-    let mut told: Vec<(SimTime, String)> = steps
-        .iter()
-        .map(|step| (step.at, words(step, ordinal, config)))
-        .collect();
-    for &offset in &offsets {
-        for given in diary.deliveries_of(partition, offset).iter().take(READERS_MAX) {
-            let reader = names::consumer(config, given.consumer);
-            told.push((given.at, format!("given to {reader}, from offset {offset}")));
-        }
+    let mut steps = record.steps.clone();
+    steps.sort_by_key(|step| (step.at, step.happened.rank()));
+    let offsets = &record.offsets;
+    let mut told = vec![(record.sent, "taken by send()".to_owned())];
+    let of_steps = steps.iter();
+    told.extend(of_steps.map(|step| (step.at, words(step, record.ordinal, config))));
+    for (offset, given) in record.given.iter().take(READERS_MAX) {
+        let reader = names::consumer(config, given.consumer);
+        told.push((given.at, format!("given to {reader}, from offset {offset}")));
     }
     told.sort_by_key(|(at, _)| *at);
-    let now = simulation.now();
-    for &offset in &offsets {
-        told.push((now, standing(simulation, partition, offset)));
-    }
+    let standing = offsets.iter().map(|&offset| standing(simulation, record.partition, offset));
+    told.extend(standing.map(|words| (simulation.now(), words)));
     let is_calm = |step: &Step| {
         matches!(
             step.happened,
@@ -154,14 +200,14 @@ fn tell(
         )
     };
     Story {
-        number: 0,
-        producer,
-        partition,
-        ordinal,
-        sent: SimTime::ZERO,
+        number,
+        producer: record.producer,
+        partition: record.partition,
+        ordinal: record.ordinal,
+        sent: record.sent,
         fate: fate(&steps, offsets.len()),
         is_troubled: offsets.len() > 1 || !steps.iter().all(is_calm),
-        offsets,
+        offsets: offsets.clone(),
         steps: told,
     }
 }
@@ -192,20 +238,21 @@ fn fate(steps: &[Step], copies: usize) -> &'static str {
             _ => "acknowledged and duplicated",
         }
     } else if happened(|h| matches!(h, Happened::Failed(_))) {
-        match is_present {
-            true => "failed but present",
-            false => "failed and absent",
+        if is_present {
+            "failed but present"
+        } else {
+            "failed and absent"
         }
     } else if happened(|h| matches!(h, Happened::Abandoned)) {
-        match is_present {
-            true => "gone with its process but present",
-            false => "gone with its process and absent",
+        if is_present {
+            "gone with its process but present"
+        } else {
+            "gone with its process and absent"
         }
+    } else if is_present {
+        "under way, and present"
     } else {
-        match is_present {
-            true => "under way, and present",
-            false => "under way",
-        }
+        "under way"
     }
 }
 

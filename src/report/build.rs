@@ -1,6 +1,7 @@
 //! From a session to its report.
 
 mod ledger;
+mod stories;
 mod topics;
 
 use std::collections::BTreeMap;
@@ -211,10 +212,12 @@ fn keys(session: &Session) -> BTreeMap<String, KeysSummary> {
             Some((names::key(key), spans.collect()))
         });
         let traced = traced.collect();
-        Some((
-            names::topic(config, topic).to_owned(),
-            KeysSummary { split, traced },
-        ))
+        let summary = KeysSummary {
+            split,
+            traced,
+            stories: stories::of(session, topic),
+        };
+        Some((names::topic(config, topic).to_owned(), summary))
     };
     topics.filter_map(of_topic).collect()
 }

@@ -64,6 +64,38 @@ pub struct KeysSummary {
     pub split: u64,
     /// Traced keys: their records by `TOPIC-N`.
     pub traced: BTreeMap<String, BTreeMap<String, KeyOnPartition>>,
+    /// Traced keys: what happened to single records, those in trouble first, then the latest.
+    pub stories: BTreeMap<String, Vec<RecordStory>>,
+}
+
+/// What happened to one record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordStory {
+    /// Its number among the records of its key, from 1.
+    pub number: usize,
+    /// Whose.
+    pub producer: String,
+    /// Where, as `TOPIC-N`.
+    pub partition: String,
+    /// When its client took it, in seconds.
+    pub sent_seconds: f64,
+    /// What became of it.
+    pub fate: String,
+    /// Where it stands in the log.
+    pub offsets: Vec<u64>,
+    /// Whether something else happened than that it was sent, appended and acknowledged.
+    pub troubled: bool,
+    /// What happened, in order of time.
+    pub steps: Vec<StoryStep>,
+}
+
+/// One step of a record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoryStep {
+    /// When, in seconds.
+    pub seconds: f64,
+    /// What, in words.
+    pub text: String,
 }
 
 /// The records of one key on one partition.
