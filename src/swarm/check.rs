@@ -189,8 +189,8 @@ fn told_once(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         .clone()
         .all(|load| load.on_failed == OnFailed::Count && load.records_max.is_some());
     let is_simple = is_counted && producer_config.script.is_empty() && !watch.is_restarted;
-    let is_done = run.simulation.producer(producer).threads.iter();
-    let is_done = is_done.clone().all(|thread| thread.state == ThreadState::Done);
+    let view = run.simulation.producer(producer);
+    let is_done = view.threads.iter().all(|thread| thread.state == ThreadState::Done);
     if !is_simple || !is_done {
         return None;
     }

@@ -84,7 +84,7 @@ fn hunt(request: &Request, interrupted: &Arc<AtomicBool>) -> Exit {
             let _written = writeln!(text, "\nseed {seed}: {first}");
             continue;
         }
-        exit = exit.merge(tell(request, &mut text, (*seed, broken, first)));
+        exit = exit.merge(tell(request, &mut text, (*seed, broken.as_slice(), first)));
     }
     if interrupted.load(Ordering::Relaxed) {
         exit = exit.merge(Exit::Interrupted);

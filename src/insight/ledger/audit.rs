@@ -45,10 +45,9 @@ impl Ledger {
         }
         for (place, mut log) in logs.into_iter().enumerate() {
             let producer = ProducerIndex(place as u16);
-            let entry = self.entries.iter();
-            let entry = entry
-                .clone()
-                .find(|entry| (entry.producer, entry.partition) == (producer, partition));
+            let mut entries = self.entries.iter();
+            let entry =
+                entries.find(|entry| (entry.producer, entry.partition) == (producer, partition));
             let said = match entry {
                 None => CountMap::default(),
                 Some(entry) => {

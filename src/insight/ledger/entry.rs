@@ -76,6 +76,10 @@ impl Entry {
 
     pub(super) fn append(&mut self, first: u64, records: u64) {
         let (start, end, _) = self.above_floor(first, records);
+        self.put(start, end);
+    }
+
+    fn put(&mut self, start: u64, end: u64) {
         if end < self.present.end_positive() {
             // A later record already stands in the log. Those that stand there themselves are
             // duplicates, the others come out of order.
@@ -96,7 +100,7 @@ impl Entry {
             let cause = self.retries.cause(from, at, identity);
             self.again[cause.index()].add(from, to, 1);
         }
-        self.append(first, records);
+        self.put(start, end);
     }
 
     /// Whether a log holds a record that is not settled.
