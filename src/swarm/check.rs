@@ -307,7 +307,7 @@ fn drained(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let under_way = view.totals.records_sent.saturating_sub(ended);
     let text = if under_way > 0 {
         format!("{name}: {under_way} of {} records are under way", view.totals.records_sent)
-    } else if view.state == ProcessState::Exited {
+    } else if matches!(view.state, ProcessState::Exited | ProcessState::Closed) {
         return None;
     } else {
         let held: u64 = view.threads.iter().map(|t| t.spilled + t.outside).sum();

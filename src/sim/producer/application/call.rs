@@ -372,9 +372,15 @@ impl Application {
     }
 
     pub(super) fn after_flush(&mut self, ctx: &mut Context<'_>, place: usize) {
-        if self.threads[place].load.is_some() {
-            self.threads[place].waiting = Waiting::Done;
-            self.threads[place].next_at = SimTime::NEVER;
+        if let Some(load) = self.threads[place].load {
+            let thread = &mut self.threads[place];
+            let is_open = self.loads[load].config.at_end == AtEnd::Flush;
+            // What came back during a flush is sent again after it.
+            (thread.waiting, thread.next_at) = if is_open && !thread.backlog.is_empty() {
+                (Waiting::Working, ctx.now)
+            } else {
+                (Waiting::Done, SimTime::NEVER)
+            };
         } else {
             self.call_returned(ctx, place, None);
         }
