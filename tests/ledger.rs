@@ -148,3 +148,23 @@ fn who_follows_a_key_that_nobody_sent_is_told_so() {
     let beyond = session.command("follow key-3 --record 11").expect_err("there are ten");
     assert_eq!(beyond.message, "key-3 has 10 records so far");
 }
+
+#[test]
+fn what_fails_during_the_last_flush_is_sent_again_after_it() {
+    let client = "config.request.timeout.ms = 1500\nconfig.delivery.timeout.ms = 2000";
+    let hangs = "on-failed = \"resend\"
+at-end = \"flush\"
+[[timeline]]
+at = \"4.8s\"
+do = \"broker pause 1\"
+[[timeline]]
+at = \"9s\"
+do = \"broker resume 1\"
+[[expect]]
+metric = \"producer.trips.kdrill-spilled-records\"
+equals = 0
+[[expect]]
+metric = \"ledger.records-sent\"
+above = 50";
+    support::assert_kept(&written(client, hangs));
+}

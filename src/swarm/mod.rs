@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use crate::scenario::{self, Overrides, Paint, Scenario, Source};
 
+use check::Ending;
 pub use check::{Broken, Invariant};
 pub use draw::draw;
 pub use hunt::{Request, run};
@@ -55,7 +56,7 @@ pub fn judge_plan(plan: &Plan) -> Verdict {
         text,
     };
     match scenario::load(source, &Overrides::default()) {
-        Ok(scenario) => judge_scenario(&scenario),
+        Ok(scenario) => judge_run(&scenario, Ending::Healed),
         Err(problems) => failed(Broken {
             invariant: Invariant::Loads,
             text: problems.render(Paint::Plain),
@@ -63,12 +64,17 @@ pub fn judge_plan(plan: &Plan) -> Verdict {
     }
 }
 
-/// Runs a scenario and checks it.
+/// Runs a scenario and checks it. Whether it drains is checked where all loads end by themselves
+/// and no broker or link is down at the end.
 pub fn judge_scenario(scenario: &Scenario) -> Verdict {
+    judge_run(scenario, Ending::Open)
+}
+
+fn judge_run(scenario: &Scenario, ending: Ending) -> Verdict {
     let config = Arc::clone(&scenario.config);
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let run = drive::observe(&config, config.seed);
-        let mut broken = check::check(&run);
+        let mut broken = check::check(&run, ending);
         broken.extend(drive::replay(&config, &run));
         verdict(&run, broken)
     }));
