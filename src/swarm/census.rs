@@ -81,8 +81,6 @@ pub struct Census {
 /// A place in a log where two acknowledged records of one producer stand the wrong way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overtaken {
-    /// Whose records.
-    pub producer: ProducerIndex,
     /// Where.
     pub partition: PartitionIndex,
     /// The earlier record, which stands behind.
@@ -201,7 +199,6 @@ impl Census {
             is_seen[place] = true;
             if let Some(later) = latest.filter(|&later| ordinal < later) {
                 return Some(Overtaken {
-                    producer,
                     partition,
                     earlier: ordinal,
                     later,
