@@ -75,7 +75,10 @@ fn an_idempotent_producers_leader_recognises_what_comes_again() {
         .collect();
     let retold = stories.iter().find(|story| story.contains("attempt 2"));
     let story = retold.expect("one record was sent twice");
-    assert!(story.contains("back at the client, to be sent again: REQUEST_TIMED_OUT"), "{story}");
+    assert!(
+        story.contains("back at the client, to be sent again: REQUEST_TIMED_OUT"),
+        "{story}"
+    );
     assert!(story.contains("broker 1 has it already"), "{story}");
     assert!(story.contains("stands at offset"), "{story}");
 }
@@ -131,7 +134,11 @@ fn the_report_tells_what_happened_to_traced_records() {
     assert_eq!(fates.duplicated["by-timeout"], fates.records_duplicated);
     let stories = &report.keys["events"].stories["key-2"];
     assert_eq!(stories.len(), 10);
-    assert!(stories.iter().all(|story| story.fate.starts_with("acknowledged")));
+    assert!(
+        stories
+            .iter()
+            .all(|story| story.fate.starts_with("acknowledged"))
+    );
     assert_eq!(stories[0].steps[0].text, "taken by send()");
     let text = render(&[Outcome::Ran(Box::new(report))], Format::Text);
     assert!(text.contains("  sent again after a timeout"), "{text}");
@@ -140,12 +147,24 @@ fn the_report_tells_what_happened_to_traced_records() {
 #[test]
 fn who_follows_a_key_that_nobody_sent_is_told_so() {
     let mut session = written(PLAIN, "");
-    let missing = session.command("follow rider-9").expect_err("nobody sent it");
-    assert_eq!(missing.message, "no record with key rider-9 was sent so far");
+    let missing = session
+        .command("follow rider-9")
+        .expect_err("nobody sent it");
+    assert_eq!(
+        missing.message,
+        "no record with key rider-9 was sent so far"
+    );
     assert!(session.journal().is_empty());
-    let story = session.command("follow key-3 --record 2").expect("it was sent");
-    assert!(story.starts_with("key-3: 10 records\nrecord 2  "), "{story}");
-    let beyond = session.command("follow key-3 --record 11").expect_err("there are ten");
+    let story = session
+        .command("follow key-3 --record 2")
+        .expect("it was sent");
+    assert!(
+        story.starts_with("key-3: 10 records\nrecord 2  "),
+        "{story}"
+    );
+    let beyond = session
+        .command("follow key-3 --record 11")
+        .expect_err("there are ten");
     assert_eq!(beyond.message, "key-3 has 10 records so far");
 }
 

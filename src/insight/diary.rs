@@ -128,7 +128,10 @@ impl<T> Chunks<T> {
     }
 
     fn iter(&self) -> impl Iterator<Item = &T> {
-        self.sealed.iter().flat_map(|chunk| chunk.iter()).chain(&self.open)
+        self.sealed
+            .iter()
+            .flat_map(|chunk| chunk.iter())
+            .chain(&self.open)
     }
 }
 

@@ -132,7 +132,9 @@ impl CountMap {
     /// The sum of all numbers above 0 in `start..end`.
     pub fn sum_within(&self, start: u64, end: u64) -> u64 {
         let runs = self.positive_within(start, end);
-        let sums = runs.iter().map(|run| (run.1 - run.0) * u64::from(run.2.unsigned_abs()));
+        let sums = runs
+            .iter()
+            .map(|run| (run.1 - run.0) * u64::from(run.2.unsigned_abs()));
         sums.sum()
     }
 

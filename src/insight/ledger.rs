@@ -24,8 +24,8 @@ mod tally;
 mod tests;
 
 use crate::kafka::settings::{Acks, RequiredAcks};
-use crate::sim::config::{ClientConfig, Config};
 use crate::sim::Output;
+use crate::sim::config::{ClientConfig, Config};
 use crate::sim::fact::{Appended, Fact, Flow, UnassignedEnd};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
@@ -86,10 +86,7 @@ impl Ledger {
             identities: config
                 .producers
                 .iter()
-                .map(|p| Identity {
-                    is_idempotent: is_idempotent(&p.client),
-                    ..Identity::default()
-                })
+                .map(|p| Identity::new(is_idempotent(&p.client)))
                 .collect(),
             resent: Resent::default(),
             tallies: vec![Tally::default(); producers],
@@ -126,8 +123,7 @@ impl Ledger {
             } = *flow
             {
                 let place = self.place(producer, partition);
-                self.resent
-                    .touch(place, first_ordinal, u64::from(records));
+                self.resent.touch(place, first_ordinal, u64::from(records));
                 let (entry, pending) = self.entry(producer, partition);
                 pending.truncate(entry, first_ordinal, u64::from(records));
             }

@@ -126,7 +126,11 @@ pub fn show(metric: Metric, config: &Config) -> String {
         ),
         Metric::Ledger(field) => format!("ledger.{}", field.name()),
         Metric::LedgerOf(producer, field) => {
-            format!("ledger.{}.{}", names::producer(config, producer), field.name())
+            format!(
+                "ledger.{}.{}",
+                names::producer(config, producer),
+                field.name()
+            )
         }
     }
 }
@@ -335,7 +339,10 @@ fn parse_ledger(rest: &str, config: &Config) -> Result<Metric, PathProblem> {
     if let Some(field) = find(rest) {
         return Ok(Metric::Ledger(field));
     }
-    let names = config.producers.iter().map(|producer| producer.name.as_str());
+    let names = config
+        .producers
+        .iter()
+        .map(|producer| producer.name.as_str());
     let of_producer = prefixes(rest, names).into_iter().next();
     let (place, name) = of_producer.unzip();
     let name = name.unwrap_or(rest);

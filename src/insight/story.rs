@@ -94,8 +94,7 @@ fn gather(diary: &Diary, simulation: &Simulation, records: &mut [Gathered]) {
     }
     let mut places: Vec<(u64, usize)> = Vec::new();
     for (offset, producer, ordinal) in simulation.log_records(partition) {
-        let place =
-            records.binary_search_by_key(&(producer, ordinal), |r| (r.producer, r.ordinal));
+        let place = records.binary_search_by_key(&(producer, ordinal), |r| (r.producer, r.ordinal));
         if let Ok(place) = place {
             records[place].offsets.push(offset);
             places.push((offset, place));
@@ -127,11 +126,12 @@ pub(super) fn follow(
     }
     let chosen = match record {
         Some(number) => all.iter().find(|story| story.number == number as usize),
-        None => all.iter().max_by_key(|story| (story.is_troubled, story.steps.len(), story.number)),
+        None => all
+            .iter()
+            .max_by_key(|story| (story.is_troubled, story.steps.len(), story.number)),
     };
-    let chosen = chosen.ok_or_else(|| {
-        format!("{} has {} records so far", names::shown(key), all.len())
-    })?;
+    let chosen =
+        chosen.ok_or_else(|| format!("{} has {} records so far", names::shown(key), all.len()))?;
     let config = simulation.config();
     let mut text = String::new();
     let head = match all.len() {
@@ -191,12 +191,16 @@ fn tell(simulation: &Simulation, record: &Gathered, number: usize) -> Story {
         told.push((given.at, format!("given to {reader}, from offset {offset}")));
     }
     told.sort_by_key(|(at, _)| *at);
-    let standing = offsets.iter().map(|&offset| standing(simulation, record.partition, offset));
+    let standing = offsets
+        .iter()
+        .map(|&offset| standing(simulation, record.partition, offset));
     told.extend(standing.map(|words| (simulation.now(), words)));
     let is_calm = |step: &Step| {
         matches!(
             step.happened,
-            Happened::Sent { attempt: 1, .. } | Happened::Appended { .. } | Happened::Acknowledged(_)
+            Happened::Sent { attempt: 1, .. }
+                | Happened::Appended { .. }
+                | Happened::Acknowledged(_)
         )
     };
     Story {
@@ -218,7 +222,9 @@ fn standing(simulation: &Simulation, partition: PartitionIndex, offset: u64) -> 
     let ends = simulation.replica_ends(partition);
     let (with, without): (Vec<_>, Vec<_>) = ends.iter().partition(|(_, end)| offset < *end);
     let brokers = |list: &[&(crate::sim::ids::BrokerIndex, u64)]| {
-        let ids = list.iter().map(|(broker, _)| names::broker(config, *broker));
+        let ids = list
+            .iter()
+            .map(|(broker, _)| names::broker(config, *broker));
         ids.collect::<Vec<_>>().join(", ")
     };
     let mut words = format!("stands at offset {offset} on broker {}", brokers(&with));
@@ -287,7 +293,10 @@ fn words(step: &Step, ordinal: u64, config: &Config) -> String {
         Happened::Failed(error) => format!("failed: its callback brings {}", error.name()),
         Happened::Abandoned => "gone with its process".to_owned(),
         Happened::Truncated { from_offset } => {
-            format!("cut off the log, where it stood at offset {}", from_offset + place)
+            format!(
+                "cut off the log, where it stood at offset {}",
+                from_offset + place
+            )
         }
         Happened::SentAgain { partition, ordinal } => format!(
             "sent by the application in place of record {ordinal} of {}",
@@ -299,7 +308,9 @@ fn words(step: &Step, ordinal: u64, config: &Config) -> String {
 fn nothing(simulation: &Simulation, key: &str) -> String {
     let config = simulation.config();
     let topics = (0..config.topics.len() as u16).map(crate::sim::ids::TopicIndex);
-    let remembers = topics.filter(|topic| simulation.remembers_records(*topic)).count();
+    let remembers = topics
+        .filter(|topic| simulation.remembers_records(*topic))
+        .count();
     if remembers == 0 {
         return "no topic remembers its records; give one `history = \"records\"`, or a producer \
                 `trace = [\"KEY\"]`"

@@ -12,7 +12,11 @@ mod model;
 pub mod output;
 mod text;
 
-pub use model::{ConsumerSummary, Expected, Fates, Happening, Latencies, LedgerSummary, Measured, MetricSummary, PartitionSummary, ProducerSummary, RecordStory, Report, SeriesRow, StoryStep, Totals, TransactionSummary, Warned};
+pub use model::{
+    ConsumerSummary, Expected, Fates, Happening, Latencies, LedgerSummary, Measured, MetricSummary,
+    PartitionSummary, ProducerSummary, RecordStory, Report, SeriesRow, StoryStep, Totals,
+    TransactionSummary, Warned,
+};
 
 /// What a report is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -109,7 +109,11 @@ fn record_story(text: &mut String, story: &RecordStory) {
     );
     line(text, "    ", &head);
     for step in &story.steps {
-        line(text, &format!("    {:>9.3} s  ", step.seconds), &escaped(&step.text));
+        line(
+            text,
+            &format!("    {:>9.3} s  ", step.seconds),
+            &escaped(&step.text),
+        );
     }
 }
 

@@ -361,15 +361,14 @@ impl Simulation {
     /// How far the log of each replica reaches, in assignment order.
     pub fn replica_ends(&self, index: PartitionIndex) -> Vec<(BrokerIndex, u64)> {
         let replicas = self.cluster.partition(index).replicas.iter();
-        replicas.map(|replica| (replica.broker, replica.end_offset)).collect()
+        replicas
+            .map(|replica| (replica.broker, replica.end_offset))
+            .collect()
     }
 
     /// The remembered records of a key in the order of producers, partitions and ordinals, with
     /// the moments when their clients took them.
-    pub fn records_of_key(
-        &self,
-        key: &[u8],
-    ) -> Vec<(ProducerIndex, PartitionIndex, u64, SimTime)> {
+    pub fn records_of_key(&self, key: &[u8]) -> Vec<(ProducerIndex, PartitionIndex, u64, SimTime)> {
         let Some(id) = self.records.find_key(key) else {
             return Vec::new();
         };

@@ -240,13 +240,17 @@ impl Told {
 
     /// How many ended so.
     pub fn count(&self, fate: Fate) -> u64 {
-        let counted = self.records().filter(|(_, _, record)| record.fate() == fate);
+        let counted = self
+            .records()
+            .filter(|(_, _, record)| record.fate() == fate);
         counted.count() as u64
     }
 
     /// Copies beyond the first, over all records.
     pub fn surplus(&self) -> u64 {
-        let copies = self.records().map(|(_, _, record)| u64::from(record.copies));
+        let copies = self
+            .records()
+            .map(|(_, _, record)| u64::from(record.copies));
         copies.map(|copies| copies.saturating_sub(1)).sum()
     }
 }

@@ -37,8 +37,15 @@ pub enum Invariant {
     DuplicatesNamed,
     /// Acknowledged records of one producer stand in the order in which they were sent.
     OrderKept,
-    /// Once everything is cured, nothing is under way any more.
+    /// Once everything is cured, no record is under way any more.
     Drained,
+    /// Once everything is cured, applications have done all they had to do.
+    ApplicationsDone,
+    /// Once everything is cured, partitions have leaders, all their replicas, and nothing that is
+    /// not committed.
+    ClusterHealed,
+    /// Once everything is cured, groups are at the end of what they read.
+    GroupsDone,
     /// A group that reads from the beginning is given every record.
     EverythingRead,
     /// The ledger says what the logs and the producers say.
@@ -67,6 +74,9 @@ impl Invariant {
             Self::DuplicatesNamed => "duplicates-named",
             Self::OrderKept => "order-kept",
             Self::Drained => "drained",
+            Self::ApplicationsDone => "applications-done",
+            Self::ClusterHealed => "cluster-healed",
+            Self::GroupsDone => "groups-done",
             Self::EverythingRead => "everything-read",
             Self::LedgerAgrees => "ledger-agrees",
             Self::SameDigest => "same-digest",
@@ -145,7 +155,9 @@ fn looks_healed(simulation: &Simulation) -> bool {
     let mut loads = config.producers.iter().flat_map(|producer| &producer.loads);
     let brokers = (0..config.brokers.len()).map(|place| BrokerIndex(place as u16));
     loads.all(|load| load.records_max.is_some())
-        && brokers.into_iter().all(|b| simulation.broker(b).state == BrokerState::Running)
+        && brokers
+            .into_iter()
+            .all(|b| simulation.broker(b).state == BrokerState::Running)
         && simulation.link_state(Peer::Any, Peer::Any) == LinkState::Up
 }
 
@@ -188,15 +200,17 @@ fn conservation(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         ),
         None => {
             let sent = run.simulation.producer_totals(producer).records_sent;
-            let known = told.records().count() as u64
-                + told.failed_unassigned
-                + told.abandoned_unassigned;
+            let known =
+                told.records().count() as u64 + told.failed_unassigned + told.abandoned_unassigned;
             let under_way = told.count(Fate::UnderWay);
             // Records of which nothing was heard yet are under way too.
             if known - under_way <= sent {
                 return None;
             }
-            format!("{name}: {sent} records were sent, and {} of them ended", known - under_way)
+            format!(
+                "{name}: {sent} records were sent, and {} of them ended",
+                known - under_way
+            )
         }
     };
     Some(because(Invariant::Conservation, text))
@@ -206,9 +220,8 @@ fn told_once(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let told = run.census.of(producer);
     let producer_config = config(run, producer);
     let watch = &run.watch.producers[producer.index()];
-    let failed = told.count(Fate::FailedAbsent)
-        + told.count(Fate::FailedPresent)
-        + told.failed_unassigned;
+    let failed =
+        told.count(Fate::FailedAbsent) + told.count(Fate::FailedPresent) + told.failed_unassigned;
     if failed != watch.told_failed {
         let text = format!(
             "{}: callbacks brought {} errors, and {failed} records failed",
@@ -222,7 +235,10 @@ fn told_once(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         .all(|load| load.on_failed == OnFailed::Count && load.records_max.is_some());
     let is_simple = is_counted && producer_config.script.is_empty() && !watch.is_restarted;
     let view = run.simulation.producer(producer);
-    let is_done = view.threads.iter().all(|thread| thread.state == ThreadState::Done);
+    let is_done = view
+        .threads
+        .iter()
+        .all(|thread| thread.state == ThreadState::Done);
     if !is_simple || !is_done {
         return None;
     }
@@ -265,7 +281,9 @@ fn copies(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
 fn unnamed(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let tally = run.ledger.of(producer);
     let causes = [DuplicateCause::Unknown, DuplicateCause::StateExpired];
-    let cause = causes.into_iter().find(|cause| tally.duplicated_by(*cause) > 0)?;
+    let cause = causes
+        .into_iter()
+        .find(|cause| tally.duplicated_by(*cause) > 0)?;
     let text = format!(
         "{}: {} copies were sent again {}",
         config(run, producer).name,
@@ -337,20 +355,22 @@ fn drained(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         + told.failed_unassigned
         + told.abandoned_unassigned;
     let under_way = view.totals.records_sent.saturating_sub(ended);
-    let text = if under_way > 0 {
-        format!("{name}: {under_way} of {} records are under way", view.totals.records_sent)
-    } else if matches!(view.state, ProcessState::Exited | ProcessState::Closed) {
+    if under_way > 0 {
+        let sent = view.totals.records_sent;
+        let text = format!("{name}: {under_way} of {sent} records are under way");
+        return Some(because(Invariant::Drained, text));
+    }
+    if matches!(view.state, ProcessState::Exited | ProcessState::Closed) {
         return None;
-    } else {
-        let held: u64 = view.threads.iter().map(|t| t.spilled + t.outside).sum();
-        let busy = view.threads.iter().find(|t| t.state != ThreadState::Done);
-        match (held, busy) {
-            (0, None) => return None,
-            (0, Some(thread)) => format!("{name}: a thread is still busy: {:?}", thread.state),
-            (held, _) => format!("{name}: its application still holds {held} records"),
-        }
+    }
+    let held: u64 = view.threads.iter().map(|t| t.spilled + t.outside).sum();
+    let busy = view.threads.iter().find(|t| t.state != ThreadState::Done);
+    let text = match (held, busy) {
+        (0, None) => return None,
+        (0, Some(thread)) => format!("{name}: a thread is still busy: {:?}", thread.state),
+        (held, _) => format!("{name}: its application still holds {held} records"),
     };
-    Some(because(Invariant::Drained, text))
+    Some(because(Invariant::ApplicationsDone, text))
 }
 
 /// A partition has its leader and all its replicas again, and everything is committed.
@@ -359,7 +379,11 @@ fn healed(simulation: &Simulation, view: &PartitionView) -> Option<Broken> {
     let text = if view.leader.is_none() {
         format!("{name} has no leader")
     } else if view.isr.len() != view.replicas.len() {
-        format!("{name}: {} of {} replicas are in sync", view.isr.len(), view.replicas.len())
+        format!(
+            "{name}: {} of {} replicas are in sync",
+            view.isr.len(),
+            view.replicas.len()
+        )
     } else if view.high_watermark != view.log_end_offset {
         format!(
             "{name}: the high watermark is {} and the log's end {}",
@@ -368,13 +392,17 @@ fn healed(simulation: &Simulation, view: &PartitionView) -> Option<Broken> {
     } else {
         return None;
     };
-    Some(because(Invariant::Drained, text))
+    Some(because(Invariant::ClusterHealed, text))
 }
 
 /// A group was given every record, and has committed to the end.
 fn read(run: &Observed, group: GroupIndex) -> Option<Broken> {
     let config = run.simulation.config();
-    let members: Vec<_> = config.consumers.iter().filter(|c| c.group == group).collect();
+    let members: Vec<_> = config
+        .consumers
+        .iter()
+        .filter(|c| c.group == group)
+        .collect();
     let reads_all = members
         .iter()
         .all(|member| member.settings.offset_reset == OffsetReset::Earliest);
@@ -382,14 +410,21 @@ fn read(run: &Observed, group: GroupIndex) -> Option<Broken> {
         return None;
     }
     let name = &config.groups[group.index()].name;
-    let reads = |partition: &PartitionView| members.iter().any(|m| m.topics.contains(&partition.topic));
+    let reads =
+        |partition: &PartitionView| members.iter().any(|m| m.topics.contains(&partition.topic));
     for partition in run.simulation.partition_views().iter().filter(|p| reads(p)) {
         if let Some(text) = unread(run, group, partition.index) {
-            return Some(because(Invariant::EverythingRead, format!("{name}: {text}")));
+            return Some(because(
+                Invariant::EverythingRead,
+                format!("{name}: {text}"),
+            ));
         }
     }
     let view = run.simulation.group(group);
-    let behind = view.partitions.iter().find(|partition| partition.lag() != Some(0));
+    let behind = view
+        .partitions
+        .iter()
+        .find(|partition| partition.lag() != Some(0));
     let behind = behind.filter(|partition| partition.high_watermark > 0)?;
     let text = format!(
         "{name}: {} is read up to {:?} of {}",
@@ -397,7 +432,7 @@ fn read(run: &Observed, group: GroupIndex) -> Option<Broken> {
         behind.committed.or(behind.position),
         behind.high_watermark,
     );
-    Some(because(Invariant::Drained, text))
+    Some(because(Invariant::GroupsDone, text))
 }
 
 fn unread(run: &Observed, group: GroupIndex, partition: PartitionIndex) -> Option<String> {
@@ -423,14 +458,26 @@ fn ledger(run: &Observed) -> Option<Broken> {
         let index = ProducerIndex(place as u16);
         let (told, tally) = (run.census.of(index), run.ledger.of(index));
         let pairs = [
-            ("acknowledged and present", Fate::AcknowledgedPresent, tally.acknowledged_present),
+            (
+                "acknowledged and present",
+                Fate::AcknowledgedPresent,
+                tally.acknowledged_present,
+            ),
             (
                 "acknowledged and lost",
                 Fate::AcknowledgedLost,
                 tally.acknowledged_lost + tally.unconfirmed,
             ),
-            ("failed and present", Fate::FailedPresent, tally.failed_present),
-            ("gone and present", Fate::AbandonedPresent, tally.abandoned_present),
+            (
+                "failed and present",
+                Fate::FailedPresent,
+                tally.failed_present,
+            ),
+            (
+                "gone and present",
+                Fate::AbandonedPresent,
+                tally.abandoned_present,
+            ),
         ];
         let apart = [
             (
@@ -451,7 +498,10 @@ fn ledger(run: &Observed) -> Option<Broken> {
             ("given up", told.refused, tally.refused),
         ];
         let counted = pairs.map(|(what, fate, said)| (what, told.count(fate), said));
-        let differs = counted.into_iter().chain(apart).find(|(_, seen, said)| seen != said);
+        let differs = counted
+            .into_iter()
+            .chain(apart)
+            .find(|(_, seen, said)| seen != said);
         if let Some((what, seen, said)) = differs {
             let name = &producer.name;
             let text = format!("{name}: {seen} records are {what}, and the ledger says {said}");
@@ -499,7 +549,10 @@ pub(super) fn summary(told: &Told) -> [(&'static str, u64); 6] {
     [
         ("acknowledged", told.count(Fate::AcknowledgedPresent)),
         ("acknowledged and lost", told.count(Fate::AcknowledgedLost)),
-        ("failed", told.count(Fate::FailedAbsent) + told.failed_unassigned),
+        (
+            "failed",
+            told.count(Fate::FailedAbsent) + told.failed_unassigned,
+        ),
         ("failed but present", told.count(Fate::FailedPresent)),
         ("copies too many", told.surplus()),
         ("refused", told.refused),

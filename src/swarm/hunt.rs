@@ -284,6 +284,9 @@ mod tests {
         assert!(text.starts_with("# Why does run 3 of the swarm break drained?\n"));
         let name = "swarm-3".to_owned();
         let scenario = load(Source::Text { name, text }, &Overrides::default());
-        assert_eq!(scenario.map(|scenario| scenario.expectations.len()).ok(), Some(1));
+        assert_eq!(
+            scenario.map(|scenario| scenario.expectations.len()).ok(),
+            Some(1)
+        );
     }
 }

@@ -63,12 +63,21 @@ impl Plan {
         // TOML has no integers beyond 63 bits.
         let seed = self.seed & i64::MAX as u64;
         let _written = writeln!(text, "seed = {seed}\n\n[cluster]\n{}", self.cluster);
-        for part in self.topics.iter().chain(&self.producers).chain(&self.groups) {
+        for part in self
+            .topics
+            .iter()
+            .chain(&self.producers)
+            .chain(&self.groups)
+        {
             let _written = writeln!(text, "\n{}", part.toml.trim_end());
         }
         for step in self.steps() {
             let at = show_ms(step.at_ms);
-            let _written = writeln!(text, "\n[[timeline]]\nat = \"{at}\"\ndo = \"{}\"", step.line);
+            let _written = writeln!(
+                text,
+                "\n[[timeline]]\nat = \"{at}\"\ndo = \"{}\"",
+                step.line
+            );
         }
         if !expectations.is_empty() {
             let _written = writeln!(text, "\n{}", expectations.trim_end());

@@ -24,7 +24,10 @@ pub struct Shrunk {
 pub fn shrink(plan: &Plan, broken: &Broken) -> Shrunk {
     shrink_by(plan, broken, |plan, invariant| {
         let verdict = judge_plan(plan);
-        verdict.broken.into_iter().find(|b| b.invariant == invariant)
+        verdict
+            .broken
+            .into_iter()
+            .find(|b| b.invariant == invariant)
     })
 }
 
@@ -66,9 +69,8 @@ impl Shrunk {
             let mut from = 0;
             while from < length(&self.plan) && self.runs < RUNS_MAX {
                 let range = from..from + chunk;
-                let gone = |candidate: Piece| {
-                    range.clone().map(&piece).any(|piece| piece == candidate)
-                };
+                let gone =
+                    |candidate: Piece| range.clone().map(&piece).any(|piece| piece == candidate);
                 let smaller = self.plan.only(|candidate| !gone(candidate));
                 self.runs += 1;
                 match still(&smaller, self.broken.invariant) {

@@ -96,6 +96,14 @@ pub(super) struct Identity {
 }
 
 impl Identity {
+    /// A producer whose client did not bump its epoch yet.
+    pub(super) fn new(is_idempotent: bool) -> Self {
+        Self {
+            is_idempotent,
+            bumps: Vec::new(),
+        }
+    }
+
     /// Its client bumped its epoch.
     pub(super) fn bump(&mut self, at: SimTime) {
         if self.bumps.len() >= BUMPS_MAX {
@@ -140,9 +148,8 @@ impl Retries {
 
     /// Why a record was appended once more at `at`.
     pub(super) fn cause(&self, ordinal: u64, at: SimTime, identity: &Identity) -> DuplicateCause {
-        let of_record = |retry: &&Retry| {
-            retry.at <= at && retry.start <= ordinal && ordinal < retry.end
-        };
+        let of_record =
+            |retry: &&Retry| retry.at <= at && retry.start <= ordinal && ordinal < retry.end;
         let mut retries = self.all.iter().filter(of_record);
         let Some(first) = retries.next() else {
             return DuplicateCause::Unknown;
@@ -176,24 +183,36 @@ mod tests {
     #[test]
     fn a_copy_has_the_cause_of_the_last_retry_before_it() {
         let (retries, plain) = (retried(), Identity::default());
-        assert_eq!(retries.cause(3, seconds(1), &plain), DuplicateCause::Unknown);
-        assert_eq!(retries.cause(3, seconds(3), &plain), DuplicateCause::Timeout);
-        assert_eq!(retries.cause(3, seconds(5), &plain), DuplicateCause::Disconnect);
-        assert_eq!(retries.cause(10, seconds(5), &plain), DuplicateCause::Unknown);
+        assert_eq!(
+            retries.cause(3, seconds(1), &plain),
+            DuplicateCause::Unknown
+        );
+        assert_eq!(
+            retries.cause(3, seconds(3), &plain),
+            DuplicateCause::Timeout
+        );
+        assert_eq!(
+            retries.cause(3, seconds(5), &plain),
+            DuplicateCause::Disconnect
+        );
+        assert_eq!(
+            retries.cause(10, seconds(5), &plain),
+            DuplicateCause::Unknown
+        );
     }
 
     #[test]
     fn an_idempotent_producers_copy_is_owed_to_its_epoch_or_to_a_leader_that_forgot() {
-        let mut identity = Identity {
-            is_idempotent: true,
-            ..Identity::default()
-        };
+        let mut identity = Identity::new(true);
         let forgot = DuplicateCause::StateExpired;
         assert_eq!(retried().cause(3, seconds(5), &identity), forgot);
         identity.bump(seconds(1));
         assert_eq!(retried().cause(3, seconds(5), &identity), forgot);
         identity.bump(seconds(3));
-        assert_eq!(retried().cause(3, seconds(5), &identity), DuplicateCause::EpochBump);
+        assert_eq!(
+            retried().cause(3, seconds(5), &identity),
+            DuplicateCause::EpochBump
+        );
     }
 
     #[test]

@@ -195,7 +195,11 @@ impl Entry {
             + self.failed.intervals().len()
             + self.abandoned.intervals().len()
             + self.present.runs().len()
-            + self.again.iter().map(|copies| copies.runs().len()).sum::<usize>()
+            + self
+                .again
+                .iter()
+                .map(|copies| copies.runs().len())
+                .sum::<usize>()
     }
 
     /// Turns the older half into numbers.
@@ -254,7 +258,10 @@ impl Entry {
             abandoned_present,
             abandoned_absent,
             duplicated: self.present.surplus_within(start, end),
-            duplicated_by: self.again.each_ref().map(|copies| copies.sum_within(start, end)),
+            duplicated_by: self
+                .again
+                .each_ref()
+                .map(|copies| copies.sum_within(start, end)),
             ..Tally::default()
         }
     }

@@ -53,7 +53,8 @@ impl Resent {
             && !members.is_empty()
         {
             let range = first..first.saturating_add(records);
-            self.dirty.extend(members.range(range).map(|(_, group)| *group));
+            self.dirty
+                .extend(members.range(range).map(|(_, group)| *group));
         }
     }
 

@@ -67,8 +67,15 @@ impl Tally {
     }
 
     fn sums(&mut self) -> [&mut u64; 11 + DuplicateCause::COUNT] {
-        let [timeout, disconnect, error, bump, expiry, application, unknown] =
-            &mut self.duplicated_by;
+        let [
+            timeout,
+            disconnect,
+            error,
+            bump,
+            expiry,
+            application,
+            unknown,
+        ] = &mut self.duplicated_by;
         [
             &mut self.acknowledged_present,
             &mut self.acknowledged_lost,

@@ -14,7 +14,10 @@ pub(super) fn of(session: &Session) -> LedgerSummary {
     let of_producer = |producer: ProducerIndex| {
         let sent = simulation.producer_totals(producer).records_sent;
         let account = insight.ledger().account_of(producer, sent);
-        (names::producer(config, producer).to_owned(), fates(&account))
+        (
+            names::producer(config, producer).to_owned(),
+            fates(&account),
+        )
     };
     let (logs_agreeing, difference) = match insight.audit() {
         Audit::NothingSeen => (0, None),

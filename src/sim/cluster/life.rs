@@ -324,8 +324,13 @@ impl Cluster {
             return;
         }
         broker.process = Process::Up;
-        broker.image = self.controller.image.clone();
         let lag_time = broker.settings.replication.lag_time_max_ms;
+        if self.controller.fencing(at) == Fencing::Unfenced {
+            // The process before is gone: whatever it was in sync with, this one may not be.
+            self.fence(ctx, at);
+        }
+        let broker = &mut self.brokers[at.index()];
+        broker.image = self.controller.image.clone();
         self.controller.last_heartbeat[at.index()] = ctx.now;
         let isr_check = ctx.now + SimSpan::from_millis((lag_time / 2).max(1));
         let (heartbeat, expiration) = (

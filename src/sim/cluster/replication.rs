@@ -73,7 +73,9 @@ impl Cluster {
         let partition = &mut self.partitions[index.index()];
         let end_offset = partition.log.end_offset();
         for replica in &mut partition.replicas {
-            let lacks = replica.broker != leader && replica.end_offset < end_offset;
+            // One that is not in sync fetches even if there is nothing new: so it is let in.
+            let lacks = replica.broker != leader
+                && (replica.end_offset < end_offset || !partition.isr.contains(&replica.broker));
             if lacks && !replica.fetch_pending {
                 replica.fetch_pending = true;
                 let place = replica.broker.index() * brokers + leader.index();
@@ -150,7 +152,7 @@ impl Cluster {
             if let Some(replica) = partition.replica_mut(follower) {
                 replica.fetch_pending = false;
             }
-            if end_offset > from {
+            if end_offset > from || !partition.isr.contains(&follower) {
                 taking.push((index, end_offset));
                 bytes += taken;
             }

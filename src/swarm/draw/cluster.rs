@@ -23,8 +23,14 @@ pub(super) fn draw(dice: &mut Dice, world: &World) -> String {
         lines.text("request-time", dice.pick(&["0s", "1ms", "5ms"]));
     }
     if world.pace == Pace::Quick {
-        lines.set("config.broker.session.timeout.ms", dice.pick(&[1_500, 2_500]));
-        lines.set("config.broker.heartbeat.interval.ms", dice.pick(&[300, 500]));
+        lines.set(
+            "config.broker.session.timeout.ms",
+            dice.pick(&[1_500, 2_500]),
+        );
+        lines.set(
+            "config.broker.heartbeat.interval.ms",
+            dice.pick(&[300, 500]),
+        );
         let lag = dice.pick(&[1_500, 3_000]);
         lines.set("config.replica.lag.time.max.ms", lag);
         let check = dice.pick(&[5, 300]);

@@ -109,14 +109,20 @@ fn broker(
     let broker = any_broker(dice, world);
     let cure = format!("broker {cure} {broker}");
     let fault = format!("broker {fault} {broker}");
-    steps(&[], &[(from, fault), (to, cure.clone()), (HEALED_MS + 1_000, cure)])
+    steps(
+        &[],
+        &[(from, fault), (to, cure.clone()), (HEALED_MS + 1_000, cure)],
+    )
 }
 
 fn slow(dice: &mut Dice, world: &World, (from, to): (u64, u64)) -> Episode {
     let broker = any_broker(dice, world);
     let by = dice.pick(&["20ms", "300ms", "2s"]);
     let fault = format!("broker slow {broker} {by}");
-    steps(&[], &[(from, fault), (to, format!("broker slow {broker} 0s"))])
+    steps(
+        &[],
+        &[(from, fault), (to, format!("broker slow {broker} 0s"))],
+    )
 }
 
 fn disk(dice: &mut Dice, world: &World, (from, to): (u64, u64)) -> Episode {
@@ -163,11 +169,17 @@ fn link(dice: &mut Dice, world: &World, (from, to): (u64, u64)) -> Episode {
         0..=2 => format!("link cut {one} {other}"),
         3 | 4 => format!("link refuse {one} {other}"),
         5 => format!("link delay {one} {other} {}", dice.pick(&["30ms", "700ms"])),
-        6 => format!("link limit {one} {other} {}", dice.pick(&["20KiB/s", "200KiB/s"])),
+        6 => format!(
+            "link limit {one} {other} {}",
+            dice.pick(&["20KiB/s", "200KiB/s"])
+        ),
         _ => format!("link loss {one} {other} {}", dice.pick(&["5%", "30%"])),
     };
     let about: Vec<&str> = part.as_deref().into_iter().collect();
-    steps(&about, &[(from, fault), (to, format!("link heal {one} {other}"))])
+    steps(
+        &about,
+        &[(from, fault), (to, format!("link heal {one} {other}"))],
+    )
 }
 
 /// What needs no cure.
@@ -186,7 +198,10 @@ fn inject(dice: &mut Dice, world: &World, at: u64) -> Episode {
     let topic = &world.topics[dice.below(world.topics.len() as u64) as usize];
     let partition = dice.below(topic.partitions);
     let (error, count) = (dice.pick(&ERRORS), dice.pick(&[1, 1, 2, 8]));
-    let line = format!("inject {error} --partition {}-{partition} --count {count}", topic.name);
+    let line = format!(
+        "inject {error} --partition {}-{partition} --count {count}",
+        topic.name
+    );
     steps(&[&topic.name], &[(at, line)])
 }
 

@@ -7,13 +7,19 @@ use super::{Lines, World};
 /// None to two groups.
 pub(super) fn draw(dice: &mut Dice, world: &mut World) -> Vec<Part> {
     let count = dice.pick(&[0, 1, 1, 2]);
-    (1..=count).map(|number| group(dice, world, number)).collect()
+    (1..=count)
+        .map(|number| group(dice, world, number))
+        .collect()
 }
 
 fn group(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     let name = format!("g-{number}");
     let topics: Vec<String> = if dice.chance(50) {
-        world.topics.iter().map(|topic| topic.name.clone()).collect()
+        world
+            .topics
+            .iter()
+            .map(|topic| topic.name.clone())
+            .collect()
     } else {
         let place = dice.below(world.topics.len() as u64) as usize;
         vec![world.topics[place].name.clone()]

@@ -28,7 +28,10 @@ pub(super) fn draw(dice: &mut Dice, lines: &mut Lines, (world, client): (&World,
         _ => {}
     }
     on_refused(dice, lines, client);
-    lines.text("on-failed", dice.pick(&["count", "count", "resend", "spill"]));
+    lines.text(
+        "on-failed",
+        dice.pick(&["count", "count", "resend", "spill"]),
+    );
     end(dice, lines, client);
 }
 

@@ -7,7 +7,9 @@ use super::{Client, Lines, Producer, World, load};
 /// One to three producers.
 pub(super) fn draw(dice: &mut Dice, world: &mut World) -> Vec<Part> {
     let count = dice.pick(&[1, 1, 2, 2, 3]);
-    (1..=count).map(|number| producer(dice, world, number)).collect()
+    (1..=count)
+        .map(|number| producer(dice, world, number))
+        .collect()
 }
 
 fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
@@ -40,8 +42,11 @@ fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
 
 fn java(dice: &mut Dice, lines: &mut Lines) {
     lines.text("client", "java");
-    let versions = ["4.3", "4.3", "4.3", "4.0", "3.9", "3.5", "3.2", "2.8", "2.1"];
-    lines.text("version", dice.pick(&versions));
+    let versions = [
+        "4.3", "4.3", "4.3", "4.0", "3.9", "3.5", "3.2", "2.8", "2.1",
+    ];
+    let version = dice.pick(&versions);
+    lines.text("version", version);
     let is_idempotent = dice.chance(55);
     lines.set("config.enable.idempotence", is_idempotent);
     let acks = if is_idempotent {
@@ -57,18 +62,28 @@ fn java(dice: &mut Dice, lines: &mut Lines) {
     }
     let request = dice.pick(&[1_000, 2_000, 4_000]);
     lines.set("config.request.timeout.ms", request);
-    lines.set("config.delivery.timeout.ms", dice.pick(&[5_000, 10_000, 20_000]));
+    lines.set(
+        "config.delivery.timeout.ms",
+        dice.pick(&[5_000, 10_000, 20_000]),
+    );
     lines.set("config.max.block.ms", dice.pick(&[300, 2_000, 5_000]));
     lines.set("config.linger.ms", dice.pick(&[0, 0, 5, 20, 100]));
-    lines.set("config.batch.size", dice.pick(&[0, 400, 2_000, 16_384, 16_384]));
-    lines.set("config.buffer.memory", dice.pick(&[65_536, 262_144, 33_554_432]));
+    lines.set(
+        "config.batch.size",
+        dice.pick(&[0, 400, 2_000, 16_384, 16_384]),
+    );
+    lines.set(
+        "config.buffer.memory",
+        dice.pick(&[65_536, 262_144, 33_554_432]),
+    );
     if dice.chance(25) {
         lines.set("config.metadata.max.age.ms", dice.pick(&[1_000, 5_000]));
     }
     if dice.chance(20) {
         lines.set("config.retry.backoff.ms", dice.pick(&[0, 10, 1_000]));
     }
-    if dice.chance(10) {
+    // 2.1 does not know it.
+    if dice.chance(10) && version != "2.1" {
         let class = "org.apache.kafka.clients.producer.RoundRobinPartitioner";
         lines.text("config.partitioner.class", class);
     }
@@ -93,8 +108,14 @@ fn rdkafka(dice: &mut Dice, lines: &mut Lines) {
         lines.set("config.retries", dice.between(least, 3));
     }
     lines.set("config.request.timeout.ms", dice.pick(&[1_000, 4_000]));
-    lines.set("config.socket.timeout.ms", dice.pick(&[1_000, 2_000, 4_000]));
-    lines.set("config.message.timeout.ms", dice.pick(&[5_000, 10_000, 20_000]));
+    lines.set(
+        "config.socket.timeout.ms",
+        dice.pick(&[1_000, 2_000, 4_000]),
+    );
+    lines.set(
+        "config.message.timeout.ms",
+        dice.pick(&[5_000, 10_000, 20_000]),
+    );
     lines.set("config.linger.ms", dice.pick(&[0, 5, 50, 200]));
     let messages = dice.pick(&[20, 200, 100_000]);
     lines.set("config.queue.buffering.max.messages", messages);

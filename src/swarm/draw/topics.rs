@@ -7,7 +7,9 @@ use super::{Lines, Topic, World};
 /// One to three topics.
 pub(super) fn draw(dice: &mut Dice, world: &mut World) -> Vec<Part> {
     let count = dice.pick(&[1, 1, 2, 3]);
-    (1..=count).map(|number| topic(dice, world, number)).collect()
+    (1..=count)
+        .map(|number| topic(dice, world, number))
+        .collect()
 }
 
 fn topic(dice: &mut Dice, world: &mut World, number: u64) -> Part {
@@ -34,9 +36,6 @@ fn topic(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     lines.set("config.min.insync.replicas", min_isr);
     if dice.chance(20) {
         lines.set("config.unclean.leader.election.enable", true);
-    }
-    if dice.chance(15) {
-        lines.set("config.max.message.bytes", dice.pick(&[2_000, 6_000]));
     }
     if dice.chance(10) {
         let offset = dice.pick(&[1, 40, 1_000_000]);

@@ -215,7 +215,13 @@ impl<'a> Ledger<'a> {
             width: (area.width - LEFT).min(56),
             ..area
         };
-        text::put(buffer, room, (0, 0), "records stand twice, sent again", styles.text.plain);
+        text::put(
+            buffer,
+            room,
+            (0, 0),
+            "records stand twice, sent again",
+            styles.text.plain,
+        );
         let causes = DuplicateCause::ALL.into_iter();
         let causes = causes.filter(|cause| tally.duplicated_by(*cause) > 0);
         for (row, cause) in (1..).zip(causes) {

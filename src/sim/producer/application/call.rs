@@ -394,6 +394,11 @@ impl Application {
         timeout: Option<SimSpan>,
     ) {
         client.close(ctx);
+        if client.is_closed() {
+            // Another thread closed it before: there is nothing to wait for.
+            self.after_flush(ctx, place);
+            return;
+        }
         let deadline = timeout.map_or(SimTime::NEVER, |timeout| ctx.now + timeout);
         self.block(ctx, place, BlockedOn::Close, deadline);
     }

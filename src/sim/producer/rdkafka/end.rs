@@ -11,8 +11,8 @@ use crate::sim::producer::client::Closing;
 use crate::sim::producer::rdkafka::toppar::Message;
 use crate::sim::producer::rdkafka::{Rdkafka, Woken, exception};
 use crate::sim::time::SimTime;
-use crate::sim::view::ConnectionState;
 use crate::sim::trace::{Trace, TraceStep};
+use crate::sim::view::ConnectionState;
 
 impl Rdkafka {
     /// Everything is sent at once.
