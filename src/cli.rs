@@ -1,6 +1,8 @@
 //! The command line: what can be written, and nothing else.
 
 mod keys;
+mod record;
+mod shot;
 mod swarm;
 
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use crate::command::units;
 use crate::sim::time::SimSpan;
 
 pub use keys::{KeysArgs, KeysFormat, ListedKeys, SerializerName};
+pub use record::{AsciicastName, RecordArgs};
+pub use shot::{BackgroundName, PaneName, ShotArgs, StillFormatName};
 pub use swarm::SwarmArgs;
 
 /// Rehearse Kafka producer incidents in a terminal.
@@ -51,12 +55,28 @@ pub enum Action {
         /// Its name.
         name: String,
     },
+    /// Record a run as an asciinema recording, without a terminal and without waiting.
+    Record(RecordArgs),
+    /// Write one frame of a run to a file: as a picture, or as text.
+    Shot(ShotArgs),
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),
     /// Run random clusters, clients and faults, and check what must always hold.
     Swarm(SwarmArgs),
     /// Print a JSON schema of scenario files, for editors.
     Schema,
+    /// Print what makes a shell complete kdrill's words.
+    Completions {
+        /// Which shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all subcommands into a folder.
+    Man {
+        /// Where kdrill.1, kdrill-run.1 and so on are written.
+        #[arg(value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// What to run, and how.

@@ -1,6 +1,10 @@
 //! Entry point: parse, dispatch, answer with an exit code.
 
+mod looks;
+mod manual;
+mod record;
 mod screen;
+mod shot;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -22,9 +26,13 @@ fn main() -> ExitCode {
         Some(Action::Check { paths }) => catalog::check(&paths).into(),
         Some(Action::List) => catalog::list().into(),
         Some(Action::Show { name }) => catalog::show(&name).into(),
+        Some(Action::Record(args)) => record::run(args).into(),
+        Some(Action::Shot(args)) => shot::run(args).into(),
         Some(Action::Keys(args)) => keys(args),
         Some(Action::Swarm(args)) => swarm(args),
         Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),
+        Some(Action::Completions { shell }) => manual::completions(shell).into(),
+        Some(Action::Man { folder }) => manual::pages(folder.as_deref()).into(),
         None => run(cli.run),
     }
 }

@@ -375,3 +375,86 @@ fn a_swarm_says_what_it_ran_and_finds_nothing_wrong() {
     let text = stdout(&checked);
     assert_eq!((code(&checked), text.as_str()), (0, "quiet.toml: holds\n"));
 }
+
+#[test]
+fn a_still_is_written_as_its_file_is_called_and_the_same_each_time() {
+    let folder = Folder::new(&[("quiet.toml", QUIET)]);
+    let shoot = |file: &str| {
+        let shot = folder.kdrill(&["shot", "quiet.toml", "--at", "3s", "-o", file]);
+        assert_eq!(code(&shot), 0, "{}", stderr(&shot));
+        fs::read_to_string(folder.path().join(file)).unwrap()
+    };
+    let picture = shoot("still.svg");
+    assert!(picture.starts_with("<svg ") && picture.contains("<title>kdrill: quiet at 3.000s"));
+    assert_eq!(picture, shoot("again.svg"));
+    assert!(shoot("still.txt").contains("Accumulator fill"));
+    assert!(shoot("still.ansi").contains("\x1b[0m"));
+}
+
+#[test]
+fn a_still_of_one_pane_fills_the_screen() {
+    let folder = Folder::new(&[("quiet.toml", QUIET)]);
+    let shot = folder.kdrill(&[
+        "shot",
+        "quiet.toml",
+        "--pane",
+        "load",
+        "--size",
+        "80x24",
+        "--ascii",
+    ]);
+    let text = stdout(&shot);
+    assert_eq!(text.lines().count(), 24);
+    assert!(text.contains("Per-partition load") && !text.contains("Accumulator fill"));
+    assert!(text.is_ascii());
+}
+
+#[test]
+fn a_recording_lasts_as_long_as_its_speed_says() {
+    let folder = Folder::new(&[("quiet.toml", QUIET)]);
+    fs::write(folder.path().join("demo.keys"), "at 2s press Tab\n").unwrap();
+    let arguments = "record quiet.toml --speed 2 --keys demo.keys -o demo.cast";
+    let recorded = folder.kdrill(&arguments.split(' ').collect::<Vec<_>>());
+    assert_eq!(code(&recorded), 0, "{}", stderr(&recorded));
+    let cast = fs::read_to_string(folder.path().join("demo.cast")).unwrap();
+    let lines: Vec<serde_json::Value> = cast
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (&lines[0]["version"], &lines[0]["width"]),
+        (&2.into(), &120.into())
+    );
+    let last = lines.last().unwrap()[0].as_f64().unwrap();
+    // Five simulated seconds at twice real time, and two in which the last frame stands.
+    assert!((4.4..4.8).contains(&last), "{last}");
+}
+
+#[test]
+fn a_wrong_line_of_a_key_script_is_named() {
+    let folder = Folder::new(&[("quiet.toml", QUIET), ("demo.keys", "press space\njump\n")]);
+    let recorded = folder.kdrill(&["record", "quiet.toml", "--keys", "demo.keys"]);
+    assert_eq!(code(&recorded), 2);
+    assert!(stderr(&recorded).starts_with("error: demo.keys, line 2: expected `at TIME"));
+}
+
+#[test]
+fn shells_and_manuals_know_every_subcommand() {
+    let folder = Folder::new(&[]);
+    let bash = stdout(&folder.kdrill(&["completions", "bash"]));
+    assert!(
+        ["record", "shot", "keys", "check"]
+            .iter()
+            .all(|word| bash.contains(word))
+    );
+    assert_eq!(code(&folder.kdrill(&["man", "pages"])), 0);
+    for page in [
+        "kdrill.1",
+        "kdrill-run.1",
+        "kdrill-keys.1",
+        "kdrill-record.1",
+    ] {
+        let text = fs::read_to_string(folder.path().join("pages").join(page)).unwrap();
+        assert!(text.contains(".TH"), "{page}");
+    }
+}

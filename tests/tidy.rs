@@ -44,6 +44,17 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),
     (
+        "recording",
+        &[
+            "still", "tui", "headless", "report", "session", "scenario", "command", "insight",
+            "sim",
+        ],
+    ),
+    (
+        "still",
+        &["tui", "headless", "report", "session", "scenario", "sim"],
+    ),
+    (
         "cli",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -52,7 +53,7 @@ TOOLS = {
     "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
     "kafka-features.sh": "org.apache.kafka.tools.FeatureCommand",
 }
-DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
+DUMP_APP = "kdrill.conformance.live.DumpApp"
 
 PUBLISHED_PORTS = {
     "relay": 19090,
@@ -91,6 +92,8 @@ class Cluster:
         self.relayed_replication = relayed_replication
         self.racks = racks
         self.processes = {}
+        self.dump_program = None
+        self.dump_lock = threading.Lock()
         self.relay = None
         self.folder = None
 
@@ -119,6 +122,8 @@ class Cluster:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGCONT)
             end(process)
+        if self.dump_program:
+            self.dump_program.kill()
         if self.relay:
             self.relay.close()
         if self.folder:
@@ -301,9 +306,12 @@ class Cluster:
     def dump_log(self, broker, partition, *arguments):
         """What `kafka-dump-log.sh` says about a partition's first segment on a broker."""
         segment = self.log_folder(broker) / partition / f"{0:020}.log"
-        code, text = java.run_tool(DUMP_LOG, ["--files", segment, *arguments])
-        assert code == 0, text
-        return text
+        with self.dump_lock:
+            if self.dump_program is None:
+                self.dump_program = java.Program(DUMP_APP, options=[java.NO_LOG])
+            answer = self.dump_program.ask(["--files", str(segment), *arguments])
+        assert answer["exit"] == 0, answer["output"]
+        return answer["output"]
 
     def scrub(self, text):
         """Replaces what differs from run to run by fixed words of the same length, so that tables

@@ -15,6 +15,8 @@ JVM_OPTIONS = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 ]
 
+NO_LOG = "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"
+
 
 class JavaFailed(Exception):
     """A Java program ended with an error; the text is its standard error."""
@@ -51,8 +53,7 @@ def run_text(
 def run_tool(main_class, arguments, timeout_seconds=120):
     """The exit code of one of Kafka's tools and all it printed, as it stands in a terminal; only
     its log is left out, whose form depends on how logging is set up."""
-    silent = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=off"]
-    java = command(main_class, arguments, options=silent)
+    java = command(main_class, arguments, options=[NO_LOG])
     code, output, _ = finish(java, "", timeout_seconds, subprocess.STDOUT)
     return code, output
 

@@ -3,7 +3,6 @@
 import re
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 from harness import logs
 from harness.java import Program
@@ -129,18 +128,14 @@ class Story:
     def result(self, **more):
         """The calls, both logs and the transaction log, free of times of day."""
         time.sleep(SETTLE_SECONDS)
-        # Each of these starts a tool of Kafka's, which takes seconds.
-        with ThreadPoolExecutor() as tools:
-            states = tools.submit(self.states)
-            batches = {topic: tools.submit(self.batches, topic) for topic in "ab"}
         relative = logs.Relative()
-        states = [relative.state(state) for state in states.result()]
+        states = [relative.state(state) for state in self.states()]
         return {
             "calls": [relative_text(relative, call) for call in self.calls],
             "states": states,
             "logs": {
-                topic: [relative.batch(batch) for batch in found.result()]
-                for topic, found in batches.items()
+                topic: [relative.batch(batch) for batch in self.batches(topic)]
+                for topic in "ab"
             },
             **more,
         }

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 from harness.rdkafka import Client
 
 NAME = "tools"
-TIME_LIMIT_SECONDS = 420
+TIME_LIMIT_SECONDS = 600
 
 ASSIGNMENT = "1:2:3,2:3:1,3:1:2"
 SEGMENT = "/tmp/kafka-logs-1/events-0/00000000000000000000.log"

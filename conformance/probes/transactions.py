@@ -326,10 +326,11 @@ def coordinator_killed(cluster, dialect):
         story.owner("A")
         story.call("A", "init_transactions")
         story.open_transaction("A")
+        coordinator = story.coordinator()
+        was_controller = coordinator == cluster.active_controller()
         hold_markers(cluster)
         story.commit("A")
         time.sleep(0.5)
-        coordinator = story.coordinator()
         cluster.kill(coordinator)
         killed_ms = time.time() * 1000
         for broker in (1, 2, 3):
@@ -345,6 +346,7 @@ def coordinator_killed(cluster, dialect):
         }
         result = story.result(
             coordinator_led={1: "a", 2: "b"}.get(coordinator, "neither"),
+            coordinator_was_active_controller=was_controller,
             marker_after_kill_ms=marker_ms,
         )
         story.open_transaction("A")

@@ -64,7 +64,7 @@ impl fmt::Display for VersionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' is not a Kafka version; write it as 4.3 or 4.3.1",
+            "'{}' is not a version; write it as 4.3 or 4.3.1",
             self.text
         )
     }

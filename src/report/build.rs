@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use super::model::{
     ConsumerSummary, Expected, FORMAT, Happening, KeyOnPartition, KeysSummary, Latencies, Measured,
-    MetricSummary, PartitionSummary, ProducerSummary, Report, SeriesRow, Totals, Warned, rounded,
+    MetricSummary, OutOfOrder, PartitionSummary, ProducerSummary, Report, SeriesRow, Totals,
+    Warned, rounded,
 };
 use crate::insight::judge::Outcome;
 use crate::insight::kind::kind_name;
@@ -250,6 +251,12 @@ fn of_group(session: &Session, group: GroupIndex) -> (String, ConsumerSummary) {
         idle_members: view.idle,
         records_consumed: members.map(|view| view.totals.records).sum(),
         lag: lag.collect(),
+        out_of_order: simulation
+            .reads_out_of_order(group)
+            .map(|reads| OutOfOrder {
+                records: reads.records,
+                keys: reads.keys,
+            }),
     };
     (names::group(config, group).to_owned(), summary)
 }

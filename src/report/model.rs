@@ -42,7 +42,7 @@ pub struct Report {
     /// By topic: keys, where records are remembered one by one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub keys: BTreeMap<String, KeysSummary>,
-    /// By group; there are none in this version.
+    /// By group.
     pub consumers: BTreeMap<String, ConsumerSummary>,
     /// By transactional id; there are none in this version.
     pub transactions: BTreeMap<String, TransactionSummary>,
@@ -322,6 +322,19 @@ pub struct ConsumerSummary {
     pub records_consumed: u64,
     /// Records between the committed offset and what may be read, by `TOPIC-N`.
     pub lag: BTreeMap<String, u64>,
+    /// What it read behind a later record of the same key, in topics whose records are remembered
+    /// one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_of_order: Option<OutOfOrder>,
+}
+
+/// What a group read behind a later record of the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct OutOfOrder {
+    /// Records.
+    pub records: u64,
+    /// Different keys among them.
+    pub keys: u64,
 }
 
 /// One transactional id at the end.

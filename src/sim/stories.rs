@@ -569,3 +569,18 @@ proptest! {
         prop_assert_eq!(copy.digest(), run.simulation.digest());
     }
 }
+
+#[test]
+fn a_thread_in_arrears_that_waits_for_memory_does_not_wait_out_the_linger() {
+    let mut config = world();
+    let given = [("buffer.memory", "32768"), ("linger.ms", "100")];
+    config.producers[0] = producer("trips", &given);
+    let mut in_arrears = load(10_000);
+    in_arrears.pacing = Pacing::Open;
+    config.producers[0].loads.push(in_arrears);
+    let mut run = Run::new(config);
+    run.to(2_000);
+    // Two batches of a record or two each round trip of a millisecond, not each linger.
+    let acked = run.simulation.producer(TRIPS).totals.records_acked;
+    assert!(acked > 2_000, "{acked}");
+}

@@ -37,4 +37,4 @@ pub mod zoom;
 
 pub use app::{Exit, Options, run, run_picker};
 pub use draw::draw;
-pub use run::{Load, Run};
+pub use run::{Load, Patience, Run};

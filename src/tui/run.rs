@@ -32,6 +32,16 @@ const SLICE_TIME: Duration = Duration::from_millis(30);
 /// library. What is wrong comes back as text, as a terminal would show it.
 pub type Load = Box<dyn Fn(&str) -> Result<Scenario, String>>;
 
+/// How much of a frame's simulated time has to pass before it is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Patience {
+    /// As much as the engine manages while a person waits.
+    #[default]
+    Frame,
+    /// All of it, however long that takes: nobody waits.
+    Whole,
+}
+
 /// A run with its screen's state.
 #[derive(Debug)]
 pub struct Run {
@@ -39,6 +49,8 @@ pub struct Run {
     pub model: Model,
     /// The run itself.
     pub session: Session,
+    /// How much of a frame's simulated time has to pass before it is drawn.
+    pub patience: Patience,
 }
 
 impl Run {
@@ -51,7 +63,11 @@ impl Run {
         let mut model = Model::new(theme, facts, origin);
         model.pace.speed = speed;
         ask_for_series(&mut session);
-        Self { model, session }
+        Self {
+            model,
+            session,
+            patience: Patience::default(),
+        }
     }
 
     /// Whether simulated time passes by itself.
@@ -119,10 +135,11 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
 /// Lets the session go where this frame's pace leads, as far as the frame has time.
 fn advance(run: &mut Run, elapsed: Duration) -> Msg {
     let target = run.model.pace.target(run.session.now(), elapsed);
+    let patience = run.patience;
     moved(run, elapsed, |session| {
         let began = Instant::now();
         while session.advance_to(target, EVENTS_SLICE).progress == Progress::BudgetSpent {
-            if began.elapsed() >= SLICE_TIME {
+            if patience == Patience::Frame && began.elapsed() >= SLICE_TIME {
                 break;
             }
         }

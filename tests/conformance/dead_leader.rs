@@ -28,7 +28,7 @@ pub fn compare() -> Vec<Comparison> {
 
 fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
     let seconds = real["samples"]["sent"].as_array().map_or(0, Vec::len) as u64;
-    let mut trace = Trace::new("200s", &scenario(case));
+    let mut trace = Trace::new("200s", &scenario(case, "closed"));
     let first_blocked = first_wait(&mut trace);
     trace.advance_to(millis(START_MS + seconds * 1_000));
     let failures: Vec<_> = trace
@@ -119,7 +119,7 @@ fn first_wait(trace: &mut Trace) -> f64 {
 }
 
 /// The incident of this probe and of its live twin.
-pub fn scenario(case: &str) -> String {
+pub fn scenario(case: &str, pacing: &str) -> String {
     let config = if case == "exact-small" {
         "config.buffer.memory = 4194304\nconfig.delivery.timeout.ms = 20000\n\
          config.request.timeout.ms = 10000"
@@ -144,6 +144,7 @@ pub fn scenario(case: &str) -> String {
         {config}
         [[producer.load]]
         topic = "events"
+        pacing = "{pacing}"
         rate = [{{ rate = 0 }}, {{ from = "{START_MS}ms", rate = 6000 }}]
         key = {{ uniform = 5000, format = "rider-{{n}}" }}
         value = {{ bytes = 1024 }}

@@ -15,6 +15,8 @@ use crate::sim::time::SimTime;
 pub struct Accumulator {
     /// One for each partition that the client has metadata for.
     pub queues: Vec<Queue>,
+    /// What a look at each queue reads.
+    fronts: Vec<Front>,
     /// How large the open batch of each queue is by now.
     tails: Vec<Tail>,
     /// The batches in them and in flight.
@@ -45,6 +47,31 @@ impl Tail {
     };
 }
 
+/// What decides whether a queue may be sent from. The sender looks at all of them whenever it
+/// wakes, so they stand close together.
+#[derive(Clone, Copy, Debug)]
+pub struct Front {
+    /// The first batch in its deque, or [`NO_BATCH`].
+    head: BatchId,
+    /// Who leads the partition, as the client knows it.
+    pub leader: Option<BrokerIndex>,
+    /// With `max.in.flight.requests.per.connection` = 1: a request is on its way.
+    pub is_muted: bool,
+}
+
+impl Front {
+    const NEW: Self = Self {
+        head: NO_BATCH,
+        leader: None,
+        is_muted: false,
+    };
+
+    /// The first batch in its deque.
+    pub fn head(&self) -> Option<BatchId> {
+        (self.head != NO_BATCH).then_some(self.head)
+    }
+}
+
 /// One partition as its producer sees it.
 #[derive(Clone, Debug)]
 pub struct Queue {
@@ -58,14 +85,10 @@ pub struct Queue {
     pub deque: VecDeque<BatchId>,
     /// Batches sent at least once and not completed, in order of their sequences.
     pub unfinished: VecDeque<BatchId>,
-    /// Who leads, as the client knows it.
-    pub leader: Option<BrokerIndex>,
     /// The leader's epoch.
     pub leader_epoch: u32,
     /// Whether anything was ever produced to it: the deque exists.
     pub is_used: bool,
-    /// With `max.in.flight.requests.per.connection` = 1: a request is on its way.
-    pub is_muted: bool,
     /// Ordinal of the next batch's first record.
     pub next_ordinal: u64,
     /// Idempotence: what the next batch gets.
@@ -95,10 +118,8 @@ impl Queue {
             number: name.number,
             deque: VecDeque::new(),
             unfinished: VecDeque::new(),
-            leader: None,
             leader_epoch: 0,
             is_used: false,
-            is_muted: false,
             next_ordinal: 0,
             sequences: Sequences {
                 producer_id: (-1, -1),
@@ -223,7 +244,29 @@ impl Accumulator {
     /// A partition that the client learnt of.
     pub fn add_queue(&mut self, queue: Queue) {
         self.queues.push(queue);
+        self.fronts.push(Front::NEW);
         self.tails.push(Tail::NONE);
+    }
+
+    /// What a look at each queue reads, in their order.
+    pub fn fronts(&self) -> &[Front] {
+        &self.fronts
+    }
+
+    /// What a look at a queue reads.
+    pub fn front(&self, queue: u32) -> &Front {
+        &self.fronts[queue as usize]
+    }
+
+    /// The same, to change the leader or whether it is muted.
+    pub fn front_mut(&mut self, queue: u32) -> &mut Front {
+        &mut self.fronts[queue as usize]
+    }
+
+    /// After the head of a deque may have changed.
+    fn note_head(&mut self, queue: u32) {
+        let head = self.queues[queue as usize].deque.front();
+        self.fronts[queue as usize].head = head.copied().unwrap_or(NO_BATCH);
     }
 
     /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes.
@@ -241,6 +284,7 @@ impl Accumulator {
         };
         queue.is_used = true;
         queue.deque.push_back(id);
+        self.note_head(place);
         size.bytes()
     }
 
@@ -282,12 +326,13 @@ impl Accumulator {
 
     /// Takes a queue's head for sending.
     pub fn drain_head(&mut self, queue: u32, now: SimTime) -> Option<BatchId> {
-        let &id = self.queues[queue as usize].deque.front()?;
+        let id = self.front(queue).head()?;
         if self.tails[queue as usize].batch == id {
             self.close_open(queue);
         }
+        self.queues[queue as usize].deque.pop_front();
+        self.note_head(queue);
         let queue = &mut self.queues[queue as usize];
-        queue.deque.pop_front();
         let batch = self.batches.get_mut(id);
         if batch.attempts == 0 {
             queue.unfinished.push_back(id);
@@ -304,8 +349,8 @@ impl Accumulator {
         batch.last_attempt_ms = now_ms;
         batch.leader = LeaderOfRetry::Same;
         batch.stage = Stage::Retrying;
-        let (sequence, place) = (batch.base_sequence, batch.queue as usize);
-        let queue = &mut self.queues[place];
+        let (sequence, place) = (batch.base_sequence, batch.queue);
+        let queue = &mut self.queues[place as usize];
         let mut at = 0;
         if sequence >= 0 {
             // The order of first sending is the order of sequences, wrapping included.
@@ -318,6 +363,7 @@ impl Accumulator {
                 .count();
         }
         queue.deque.insert(at, id);
+        self.note_head(place);
     }
 
     /// A batch is completed: nothing of it is left but, if `frees`, its place in the slab.
@@ -336,6 +382,7 @@ impl Accumulator {
         ) && let Some(at) = queue.deque.iter().position(|&other| other == id)
         {
             queue.deque.remove(at);
+            self.note_head(place);
         }
     }
 

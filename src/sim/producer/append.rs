@@ -217,6 +217,10 @@ impl Client {
                 match self.pool.allocate(call.thread, u64::from(size), ctx.now) {
                     Allocation::Granted => call.memory = Some(u64::from(size)),
                     Allocation::Waiting => {
+                        if self.look_spared_at == ctx.now {
+                            // The sender was on its way, and finds a thread that waits.
+                            self.sleep.wake_by(ctx.now);
+                        }
                         let remaining = SimSpan::from_millis(self.remaining_ms(call));
                         let since = call.has_metadata.unwrap_or(ctx.now).max(ctx.now);
                         return Sent::WaitsForMemory(size, since + remaining);
@@ -277,7 +281,7 @@ impl Client {
         let lingers = self.urgency() == Urgency::None
             && self.settings.linger_ms > 0
             && state.deque.len() == 1
-            && state.leader.is_some()
+            && self.accumulator.front(queue).leader.is_some()
             && self.sticky.iter().all(Option::is_none)
             && !self.sleep.is_due(now);
         if lingers {
@@ -285,6 +289,7 @@ impl Client {
             self.sleep
                 .wake_by_ms(now.as_millis().saturating_add(linger_ms));
             self.sleep.begin(now);
+            self.look_spared_at = now;
         } else {
             self.sleep.wake_by(now);
         }

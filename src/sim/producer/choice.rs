@@ -9,8 +9,8 @@
 use crate::kafka::partition_load::{Leadership, PartitionLoad};
 use crate::kafka::settings::{JavaProducerSettings, PartitionerClass};
 use crate::sim::context::Context;
-use crate::sim::ids::{ProducerIndex, TopicIndex};
-use crate::sim::producer::accumulator::{Accumulator, Queue};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::producer::accumulator::Accumulator;
 use crate::sim::producer::append::{Route, SendCall};
 use crate::sim::producer::client::Client;
 use crate::sim::producer::metadata::{ClientMetadata, Standing};
@@ -118,26 +118,27 @@ impl Client {
             };
             let topic = TopicIndex(topic as u16);
             let queues = &self.metadata.topic(topic).queues;
-            let queues = queues
-                .iter()
-                .map(|&at| &self.accumulator.queues[at as usize]);
-            if !is_adaptive || !queues.clone().all(|queue| queue.is_used) {
+            let queues = queues.iter().map(|&at| {
+                let leader = self.accumulator.front(at).leader;
+                (&self.accumulator.queues[at as usize], leader)
+            });
+            if !is_adaptive || !queues.clone().all(|(queue, _)| queue.is_used) {
                 sticky.forget_weights();
                 continue;
             }
-            let is_late = |queue: &Queue| {
-                queue.leader.is_some_and(|leader| {
+            let is_late = |leader: Option<BrokerIndex>| {
+                leader.is_some_and(|leader| {
                     let slot = self.connections.slot_of(leader);
                     let (ready, drained) = self.connections.get(slot).latency_stats;
                     timeout_ms > 0 && ready.saturating_sub(drained) > timeout_ms
                 })
             };
             let loads = queues.zip(seen.partitions(topic));
-            let loads = loads.map(|(queue, leadership)| PartitionLoad {
+            let loads = loads.map(|((queue, leader), leadership)| PartitionLoad {
                 number: queue.number,
                 queue_size: queue.deque.len() as u32,
                 leadership,
-                is_late: is_late(queue),
+                is_late: is_late(leader),
             });
             sticky.weigh(&loads.collect::<Vec<_>>());
         }
@@ -243,7 +244,7 @@ impl<'a> Seen<'a> {
     fn partitions(self, topic: TopicIndex) -> impl Iterator<Item = Leadership> + Clone + 'a {
         let queues = self.metadata.topic(topic).queues.iter();
         queues.map(move |&place| {
-            let Some(leader) = self.accumulator.queues[place as usize].leader else {
+            let Some(leader) = self.accumulator.front(place).leader else {
                 return Leadership::Leaderless;
             };
             if self.prefers_rack && self.metadata.standing(leader) == Standing::SameRack {

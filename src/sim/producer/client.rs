@@ -51,6 +51,8 @@ pub struct Client {
     pub(super) sleep: Sleep,
     /// No batch expires before this moment of the client's clock.
     pub(super) expiry_not_before_ms: u64,
+    /// When a new batch last woke the sender for a look that would have found nothing.
+    pub(super) look_spared_at: SimTime,
     pub(super) draws: Draws,
     pub(super) woken: Vec<Woken>,
     pub(super) counts: Counts,
@@ -156,6 +158,7 @@ impl Client {
             closing: Closing::No,
             sleep: Sleep::none(SimTime::ZERO),
             expiry_not_before_ms: 0,
+            look_spared_at: SimTime::NEVER,
             draws: Draws {
                 retry_backoff: stream(Purpose::RetryBackoff),
                 reconnect: stream(Purpose::Reconnect),
@@ -203,9 +206,9 @@ impl Client {
         for led in &mut self.led_by {
             led.queues.clear();
         }
-        for (place, queue) in self.accumulator.queues.iter().enumerate() {
-            let Some(leader) = queue.leader else { continue };
-            self.led_by[leader.index()].queues.push(place as u32);
+        for (place, front) in (0..).zip(self.accumulator.fronts()) {
+            let Some(leader) = front.leader else { continue };
+            self.led_by[leader.index()].queues.push(place);
         }
         for led in &mut self.led_by {
             led.cursor = if led.queues.is_empty() {

@@ -63,11 +63,10 @@ impl Client {
     }
 
     fn what_is_left(&self, broker: BrokerIndex) -> Drain {
-        let queues = &self.accumulator.queues;
         let led = &self.led_by[broker.index()].queues;
         if led
             .iter()
-            .all(|&place| queues[place as usize].deque.is_empty())
+            .all(|&place| self.accumulator.front(place).head().is_none())
         {
             Drain::NoneLeft
         } else {
@@ -129,11 +128,12 @@ impl Client {
 
     /// Whether the head of a queue may go into a request that has `bytes` already.
     fn pick(&mut self, place: u32, bytes: u64, now_ms: u64) -> Pick {
-        self.accumulator.settle(place);
-        let queue = &self.accumulator.queues[place as usize];
-        let Some(&head) = queue.deque.front().filter(|_| !queue.is_muted) else {
+        let front = self.accumulator.front(place);
+        let Some(head) = front.head().filter(|_| !front.is_muted) else {
             return Pick::Skip;
         };
+        self.accumulator.settle(place);
+        let queue = &self.accumulator.queues[place as usize];
         let batch = self.accumulator.batches.get(head);
         let mut backoff = RetryBackoff {
             backoff: self.settings.retry_backoff,
@@ -161,8 +161,7 @@ impl Client {
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
         for &batch_id in batches {
             let batch = self.accumulator.batches.get(batch_id);
-            let queue = &mut self.accumulator.queues[batch.queue as usize];
-            queue.is_muted = mutes;
+            let queue = &self.accumulator.queues[batch.queue as usize];
             request.parts.push(part(queue, batch, batch_id));
             if ctx.records.notes(queue.topic) {
                 let attempt = batch.attempts + 1;
@@ -174,6 +173,10 @@ impl Client {
                     records: batch.records,
                     step: TraceStep::Sent { broker, attempt },
                 });
+            }
+            if mutes {
+                let place = batch.queue;
+                self.accumulator.front_mut(place).is_muted = true;
             }
         }
         let bytes = self.measure(ctx, id, batches);

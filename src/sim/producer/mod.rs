@@ -90,6 +90,13 @@ enum NextClient {
     AfterClose,
 }
 
+/// Whether a producer waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Nothing,
+    Something,
+}
+
 /// What earlier clients and processes of this producer did.
 #[derive(Clone, Copy, Debug, Default)]
 struct Earlier {
@@ -171,9 +178,9 @@ impl Producer {
         let global = ctx.now;
         self.run_at = SimTime::NEVER;
         let mut repeats = 0;
+        let (mut alone, mut asked) = self.horizon(ctx.network, global);
         loop {
             let at = self.next_at().max(ctx.now);
-            let alone = self.horizon(ctx.network, global);
             let horizon = limit.min(alone);
             if at >= horizon {
                 let next = if at == SimTime::NEVER {
@@ -192,6 +199,10 @@ impl Producer {
                 self.state = ProcessState::Paused;
             }
             self.act(ctx, horizon);
+            // Nobody answers a later question before the oldest one could be answered.
+            if asked == Asked::Nothing {
+                (alone, asked) = self.horizon(ctx.network, global);
+            }
         }
         ctx.now = global;
     }
@@ -199,25 +210,30 @@ impl Producer {
     /// Nothing that is not known at `global` can reach this producer before this moment. What is on
     /// its way arrives when it arrives; an answer takes two trips from its request, and one from
     /// now at least; and nobody speaks to a client that waits for nothing.
-    fn horizon(&self, network: &Network, global: SimTime) -> SimTime {
+    fn horizon(&self, network: &Network, global: SimTime) -> (SimTime, Asked) {
         let Some(client) = &self.client else {
-            return SimTime::NEVER;
+            return (SimTime::NEVER, Asked::Nothing);
         };
-        let (asked, is_unanswered) = with_client!(client, client => {
+        let (question, is_unanswered) = with_client!(client, client => {
             (client.connections().oldest_question(), client.is_unanswered())
         });
-        let answer = asked.map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
+        let answer = question.map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
         let next_trip = global + self.lookahead;
         let unasked = if is_unanswered {
             next_trip
         } else {
             SimTime::NEVER
         };
+        let asked = match question {
+            Some(_) => Asked::Something,
+            None => Asked::Nothing,
+        };
         // At that moment itself, what the world does comes first.
-        answer
+        let alone = answer
             .max(next_trip)
             .min(unasked)
-            .min(network.first_inbound(self.me))
+            .min(network.first_inbound(self.me));
+        (alone, asked)
     }
 
     /// The shortest time in which anything can reach this producer.

@@ -317,8 +317,8 @@ impl Client {
     /// Forgets brokers and topics, and starts from `bootstrap.servers` again.
     fn rebootstrap(&mut self, ctx: &mut Context<'_>) {
         self.metadata.rebootstrap();
-        for queue in &mut self.accumulator.queues {
-            queue.leader = None;
+        for place in 0..self.accumulator.queues.len() as u32 {
+            self.accumulator.front_mut(place).leader = None;
         }
         self.sort_by_leader();
         self.woken.push(Woken::Metadata);

@@ -98,7 +98,8 @@ impl Client {
                     continue;
                 };
                 let is_newer = state.epoch > queue.leader_epoch;
-                (queue.leader, queue.leader_epoch) = (state.leader, state.epoch);
+                queue.leader_epoch = state.epoch;
+                self.accumulator.front_mut(place).leader = state.leader;
                 wants_another |= state.leader.is_none();
                 if is_newer {
                     news = News::Newer;
@@ -184,7 +185,7 @@ impl Client {
 
     fn unmute(&mut self, batch: BatchId) {
         let place = self.accumulator.batches.get(batch).queue;
-        self.accumulator.queues[place as usize].is_muted = false;
+        self.accumulator.front_mut(place).is_muted = false;
     }
 
     fn succeed(&mut self, ctx: &mut Context<'_>, request: RequestId, part: &Part) {

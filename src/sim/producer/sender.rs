@@ -137,15 +137,15 @@ impl Client {
                 draws: &mut self.draws.retry_backoff,
             },
         };
-        for (place, queue) in (0..).zip(&self.accumulator.queues) {
-            let Some(&head) = queue.deque.front() else {
+        for (place, front) in (0..).zip(self.accumulator.fronts()) {
+            let Some(head) = front.head() else {
                 continue;
             };
-            let Some(leader) = queue.leader else {
+            let Some(leader) = front.leader else {
                 look.has_unknown_leaders = true;
                 continue;
             };
-            if look.ready.contains(leader) || queue.is_muted {
+            if look.ready.contains(leader) || front.is_muted {
                 continue;
             }
             let accumulator = &self.accumulator;

@@ -1,23 +1,21 @@
 //! Per-partition load: what comes in, what waits, who leads, and whether it is shared evenly.
 
+mod bars;
 mod read;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::insight::reading::Spread;
 use crate::insight::skew::FLAG_FACTOR;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
-use crate::tui::layout::below;
 use crate::tui::model::Extent;
 use crate::tui::number;
 use crate::tui::panel::{Panel, list};
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widget::bar::Gauge;
 use crate::tui::widget::table::{Column, Table, total_cells};
 
 /// The place of queued bytes among the cells of a row.
@@ -109,8 +107,6 @@ struct Means {
     records: f64,
     bytes: f64,
     queued: f64,
-    /// Records per second of all of them together.
-    records_sum: f64,
 }
 
 /// Rows by topic; partitions of a topic are neighbours.
@@ -209,7 +205,6 @@ impl Partitions<'_> {
                 records: mean(|row| row.records),
                 bytes: mean(|row| row.bytes),
                 queued: mean(|row| Some(row.queued_bytes as f64)),
-                records_sum: rows.iter().filter_map(|row| row.records).sum(),
             };
             all.extend(rows.iter().map(|_| means));
         }
@@ -456,7 +451,7 @@ impl Widget for &Partitions<'_> {
             ..bars
         };
         let (bars, history) = split(bars, history_cells(area.width));
-        self.draw_bars(shown.clone(), bars, buffer);
+        self.draw_bars(first..first + visible, bars, buffer);
         self.draw_histories(shown.map(|(row, _)| row), history, buffer);
         self.draw_notes(area, buffer);
     }
@@ -510,100 +505,6 @@ impl Partitions<'_> {
         }
         if self.shows_keys(height) {
             text::put_line(buffer, area, height - 1, &self.keys(area.width));
-        }
-    }
-
-    /// Each row's records per second over the window, all on one scale.
-    fn draw_histories<'r>(
-        &self,
-        rows: impl Iterator<Item = &'r Row>,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) {
-        let styles = self.theme.styles;
-        if area.width < 8 {
-            return;
-        }
-        let all = self
-            .rows
-            .iter()
-            .flat_map(|row| row.history.iter().flatten());
-        let largest = all.copied().fold(1.0_f64, f64::max);
-        text::put(
-            buffer,
-            area,
-            (0, 0),
-            if area.width < 20 {
-                "over time"
-            } else {
-                "records/s, over time"
-            },
-            styles.text.heading,
-        );
-        for (y, row) in (area.y + 1..area.bottom()).zip(rows) {
-            for (x, value) in (area.x..area.right()).zip(&row.history) {
-                let Some(value) = value else { continue };
-                let level = (value / largest * 8.0).ceil().clamp(0.0, 8.0) as usize;
-                if let Some(glyph) = level.checked_sub(1) {
-                    buffer[(x, y)]
-                        .set_symbol(self.theme.glyphs.levels[glyph])
-                        .set_style(styles.buffer.ready);
-                }
-            }
-        }
-    }
-
-    /// Each row's share of its topic.
-    fn draw_bars<'r>(
-        &self,
-        rows: impl Iterator<Item = (&'r Row, &'r Means)> + Clone,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) {
-        let figures = if area.width >= 14 { 6 } else { 0 };
-        if area.width < 4 {
-            return;
-        }
-        let styles = self.theme.styles;
-        let share = |row: &Row, means: &Means| row.records.unwrap_or(0.0) / means.records_sum;
-        let shares = rows.clone().map(|(row, means)| share(row, means));
-        let largest = shares.fold(0.0, f64::max);
-        text::put(buffer, area, (0, 0), "share", styles.text.heading);
-        for (y, (row, means)) in (1..area.height).zip(rows) {
-            if means.records_sum <= 0.0 {
-                continue;
-            }
-            let share = share(row, means);
-            let line = Rect {
-                height: 1,
-                ..below(area, y)
-            };
-            let style: Style = if row.records.unwrap_or(0.0) > FLAG_FACTOR * means.records {
-                styles.tone.warn
-            } else {
-                styles.buffer.ready
-            };
-            if figures > 0 {
-                let figure = number::percent(share);
-                text::put(
-                    buffer,
-                    line,
-                    (0, 0),
-                    &format!("{figure:>5}"),
-                    styles.text.plain,
-                );
-            }
-            let bar = Rect {
-                x: line.x + figures,
-                width: line.width - figures,
-                ..line
-            };
-            (&Gauge {
-                theme: self.theme,
-                share: share / largest,
-                style,
-            })
-                .render(bar, buffer);
         }
     }
 }

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use super::super::rdkafka_version::RdkafkaVersion;
 use super::super::settings::{DeliveryReports, RdkafkaProducerSettings};
-use super::definition::Modelling;
+use super::definition::{ConfigKey, Modelling, Valid};
 use super::values::Values;
 use super::{ConfigError, ConfigProblem, Note, NoteKind, RdkafkaCall, nearest_name};
 
@@ -145,8 +145,9 @@ impl<'a> Given<'a> {
             }
             Err(text) => {
                 self.read.remove(key.name);
-                self.problems
-                    .push(refused(RdkafkaCall::SetInvalid, name, text));
+                let mut problem = refused(RdkafkaCall::SetInvalid, name, text);
+                problem.hint = words_hint(key, raw);
+                self.problems.push(problem);
             }
         }
     }
@@ -175,6 +176,18 @@ fn unknown(name: &str) -> ConfigProblem {
             .map(|known| format!("did you mean {known}?")),
     };
     problem
+}
+
+/// The word that was meant, or those that there are.
+fn words_hint(key: &ConfigKey, raw: &str) -> Option<String> {
+    let (Valid::OneOf(words) | Valid::OneOfIgnoringCase(words) | Valid::ItemsOf(words)) = key.valid
+    else {
+        return None;
+    };
+    Some(match nearest_name(raw, words.iter().copied()) {
+        Some(word) => format!("did you mean {word}?"),
+        None => format!("known values: {}", words.join(", ")),
+    })
 }
 
 /// A number with something behind it, which nobody means to be ignored.

@@ -225,3 +225,16 @@ fn a_changed_client_keeps_its_release_and_has_no_callback_where_it_had_none() {
     assert_eq!(after.delivery_reports, DeliveryReports::None);
     assert_eq!(after.linger_us, 50_000);
 }
+
+#[test]
+fn of_a_word_that_it_does_not_know_the_nearest_is_named() {
+    let hint = |config| check(config).unwrap_err().remove(0).hint;
+    assert_eq!(
+        hint("partitioner=murmur").as_deref(),
+        Some("did you mean murmur2?")
+    );
+    assert_eq!(
+        hint("queuing.strategy=round").as_deref(),
+        Some("known values: fifo, lifo")
+    );
+}

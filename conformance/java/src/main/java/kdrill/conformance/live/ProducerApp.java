@@ -25,6 +25,9 @@ public final class ProducerApp {
     /** A loop that fell behind by more than this does not catch up; shorter ones it makes good. */
     private static final long CATCH_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    /** How long a thread that hangs in send() is waited for when the load ends. */
+    private static final long LAST_SEND_MS = 200;
+
     private final Plan plan;
     private final KafkaProducer<byte[], byte[]> producer;
     private final Journal journal;
@@ -75,6 +78,10 @@ public final class ProducerApp {
             TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, endNanos - System.nanoTime()));
         }
         stopped = true;
+        for (Thread thread : threads) {
+            // What a thread was about to send is sent, or it would be missed below.
+            thread.join(LAST_SEND_MS);
+        }
         if (plan.settleMs > 0) {
             journal.awaitOutstanding(plan.settleMs);
         }
@@ -100,6 +107,9 @@ public final class ProducerApp {
         long dueNanos = System.nanoTime();
         while (!stopped && (plan.records == 0 || number < plan.records)) {
             dueNanos = awaitDue(dueNanos);
+            if (stopped) {
+                return;
+            }
             send(number);
             number += plan.threads;
         }
