@@ -27,7 +27,6 @@ pub(super) fn draw(dice: &mut Dice, lines: &mut Lines, (world, client): (&World,
         1 => lines.set("await", "{ every = 10 }"),
         _ => {}
     }
-    on_refused(dice, lines, client);
     lines.text(
         "on-failed",
         dice.pick(&["count", "count", "resend", "spill"]),
@@ -52,25 +51,25 @@ fn value(dice: &mut Dice) -> String {
     }
 }
 
-fn on_refused(dice: &mut Dice, lines: &mut Lines, client: Client) {
-    match dice.below(6) {
+/// What the application does when it is refused, who serves reports, and how it ends. Reports of
+/// librdkafka are served by somebody to the end, or what became of records would stay unknown; and
+/// by another thread where a call may wait for room, or it would wait for ever.
+fn end(dice: &mut Dice, lines: &mut Lines, client: Client) {
+    let refused = dice.below(6);
+    let waits = client == Client::Librdkafka && refused == 3;
+    match refused {
         0 => lines.text("on-refused", "spill"),
         1 => lines.set("on-refused", "{ pause = \"200ms\" }"),
         2 => lines.text("on-refused", "retry"),
-        3 if client == Client::Librdkafka => lines.text("on-refused", "block"),
+        3 if waits => lines.text("on-refused", "block"),
         _ => lines.text("on-refused", "drop"),
     }
-}
-
-/// Reports of librdkafka are served by somebody to the end, or what became of records would stay
-/// unknown.
-fn end(dice: &mut Dice, lines: &mut Lines, client: Client) {
     match (client, dice.below(4)) {
-        (Client::Librdkafka, 0) => {
+        (Client::Librdkafka, 0) if !waits => {
             lines.set("poll", "{ every = 5 }");
             lines.text("at-end", "flush");
         }
-        (Client::Librdkafka, 1) => lines.text("at-end", "close"),
+        (Client::Librdkafka, 1) if !waits => lines.text("at-end", "close"),
         (Client::Librdkafka, _) => lines.text("poll", "50ms"),
         (Client::Java, 0) => lines.text("at-end", "flush"),
         (Client::Java, 1) => lines.text("at-end", "close"),
