@@ -367,10 +367,10 @@ fn help_tells_everything_at_80_columns() {
 #[test]
 fn a_swarm_says_what_it_ran_and_finds_nothing_wrong() {
     let folder = Folder::new(&[("quiet.toml", QUIET)]);
-    let drawn = folder.kdrill(&["swarm", "--runs", "3", "--seed", "5"]);
+    let drawn = folder.kdrill(&["swarm", "--runs", "3", "--seed", "1"]);
     assert_eq!(code(&drawn), 0);
     let text = stdout(&drawn);
-    assert!(text.starts_with("3 runs, seeds 5 to 7: "), "{text}");
+    assert!(text.starts_with("3 runs, seeds 1 to 3: "), "{text}");
     let checked = folder.kdrill(&["swarm", "quiet.toml"]);
     let text = stdout(&checked);
     assert_eq!((code(&checked), text.as_str()), (0, "quiet.toml: holds\n"));

@@ -122,7 +122,7 @@ fn every_record_is_in_exactly_one_class() {
         tally.failed_present,
         account.under_way,
     ];
-    assert_eq!(classes.iter().sum::<u64>(), 50, "{classes:?}");
+    assert_eq!(classes.iter().sum::<u64>(), account.sent, "{classes:?}");
     assert!(tally.failed_absent > 0);
 }
 

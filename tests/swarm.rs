@@ -6,12 +6,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use kdrill::swarm::{self, Verdict};
+use kdrill::swarm::{self, Invariant, Verdict};
 
 /// Runs in this test, seeds from 1 on.
 const RUNS: u64 = 200;
 /// Threads that share them.
 const JOBS: usize = 4;
+
+/// What replication is known to break still, by seed. A seed that holds again may be taken out.
+const KNOWN: &[(u64, Invariant)] = &[];
+
+fn is_known(seed: u64, invariant: Invariant) -> bool {
+    KNOWN.contains(&(seed, invariant))
+}
 
 fn judged() -> Vec<(u64, Verdict)> {
     let next = AtomicU64::new(1);
@@ -43,8 +50,9 @@ fn whatever_goes_wrong_the_promises_are_kept() {
         .iter()
         .flat_map(|(seed, verdict)| {
             let replay = format!("replay: kdrill swarm --runs 1 --seed {seed}");
-            let lines = verdict.broken.iter();
-            lines.map(move |broken| format!("seed {seed}: {broken}\n  {replay}"))
+            let news = verdict.broken.iter();
+            let news = news.filter(|broken| !is_known(*seed, broken.invariant));
+            news.map(move |broken| format!("seed {seed}: {broken}\n  {replay}"))
         })
         .collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));

@@ -261,10 +261,19 @@ impl Cluster {
         }
         for index in broker.replica_of.clone() {
             let partition = &self.partitions[index.index()];
-            if partition.is_led_by(at) && partition.laggards(ctx.now, lag_time).next().is_some() {
+            if !partition.is_led_by(at) {
+                continue;
+            }
+            let is_whole = partition.isr.len() == partition.replicas.len();
+            if partition.laggards(ctx.now, lag_time).next().is_some() {
                 self.ask_isr_change(ctx, at, index);
             }
+            if !is_whole {
+                // Followers that are not in sync fetch all the time: here, every so often.
+                self.mark_dirty(index, at);
+            }
         }
+        self.serve_fetchers_of(ctx, at);
     }
 
     /// Sends an `AlterPartition` to the controller, if it can be reached.

@@ -4,7 +4,11 @@ use super::super::dice::Dice;
 use super::{Client, Lines, World};
 
 /// The lines of one `[[producer.load]]`: at most ten seconds of sending.
-pub(super) fn draw(dice: &mut Dice, lines: &mut Lines, (world, client): (&World, Client)) {
+pub(super) fn draw(
+    dice: &mut Dice,
+    lines: &mut Lines,
+    (world, client, loads): (&World, Client, u32),
+) {
     lines.push("\n[[producer.load]]");
     let topic = dice.below(world.topics.len() as u64) as usize;
     lines.text("topic", &world.topics[topic].name);
@@ -31,7 +35,7 @@ pub(super) fn draw(dice: &mut Dice, lines: &mut Lines, (world, client): (&World,
         "on-failed",
         dice.pick(&["count", "count", "resend", "spill"]),
     );
-    end(dice, lines, client);
+    end(dice, lines, (client, loads));
 }
 
 fn key(dice: &mut Dice, lines: &mut Lines) {
@@ -53,8 +57,9 @@ fn value(dice: &mut Dice) -> String {
 
 /// What the application does when it is refused, who serves reports, and how it ends. Reports of
 /// librdkafka are served by somebody to the end, or what became of records would stay unknown; and
-/// by another thread where a call may wait for room, or it would wait for ever.
-fn end(dice: &mut Dice, lines: &mut Lines, client: Client) {
+/// by another thread where a call may wait for room, or it would wait for ever. A client that
+/// several loads share is closed by none of them.
+fn end(dice: &mut Dice, lines: &mut Lines, (client, loads): (Client, u32)) {
     let refused = dice.below(6);
     let waits = client == Client::Librdkafka && refused == 3;
     match refused {
@@ -69,10 +74,10 @@ fn end(dice: &mut Dice, lines: &mut Lines, client: Client) {
             lines.set("poll", "{ every = 5 }");
             lines.text("at-end", "flush");
         }
-        (Client::Librdkafka, 1) if !waits => lines.text("at-end", "close"),
+        (Client::Librdkafka, 1) if !waits && loads == 1 => lines.text("at-end", "close"),
         (Client::Librdkafka, _) => lines.text("poll", "50ms"),
         (Client::Java, 0) => lines.text("at-end", "flush"),
-        (Client::Java, 1) => lines.text("at-end", "close"),
+        (Client::Java, 1) if loads == 1 => lines.text("at-end", "close"),
         (Client::Java, _) => {}
     }
 }

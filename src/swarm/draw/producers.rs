@@ -32,8 +32,9 @@ fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     if dice.chance(25) {
         lines.text("start", dice.pick(&["10ms", "700ms", "2s"]));
     }
-    for _ in 0..dice.pick(&[1, 1, 1, 2]) {
-        load::draw(dice, &mut lines, (world, client));
+    let loads = dice.pick(&[1, 1, 1, 2]);
+    for _ in 0..loads {
+        load::draw(dice, &mut lines, (world, client, loads));
     }
     let part = lines.part(&name);
     world.producers.push(Producer { name, client });
