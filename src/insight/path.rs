@@ -346,13 +346,11 @@ fn parse_ledger(rest: &str, config: &Config) -> Result<Metric, PathProblem> {
     let of_producer = prefixes(rest, names).into_iter().next();
     let (place, name) = of_producer.unzip();
     let name = name.unwrap_or(rest);
-    match (place, find(name)) {
-        (Some(place), Some(field)) => Ok(Metric::LedgerOf(ProducerIndex(place as u16), field)),
-        _ => {
-            let known = LedgerField::ALL.iter().map(|field| field.name());
-            Err(no_such_figure("the ledger has no field", name, known))
-        }
+    if let (Some(place), Some(field)) = (place, find(name)) {
+        return Ok(Metric::LedgerOf(ProducerIndex(place as u16), field));
     }
+    let known = LedgerField::ALL.iter().map(|field| field.name());
+    Err(no_such_figure("the ledger has no field", name, known))
 }
 
 fn no_such_figure<'a>(

@@ -194,24 +194,20 @@ fn conservation(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let contradicted = told
         .records()
         .find(|(_, _, record)| record.fate() == Fate::Contradicted);
-    let text = match contradicted {
-        Some((partition, ordinal, record)) => format!(
+    let text = if let Some((partition, ordinal, record)) = contradicted {
+        format!(
             "{name}: record {ordinal} of partition {partition} ended more than once: {record:?}"
-        ),
-        None => {
-            let sent = run.simulation.producer_totals(producer).records_sent;
-            let known =
-                told.records().count() as u64 + told.failed_unassigned + told.abandoned_unassigned;
-            let under_way = told.count(Fate::UnderWay);
-            // Records of which nothing was heard yet are under way too.
-            if known - under_way <= sent {
-                return None;
-            }
-            format!(
-                "{name}: {sent} records were sent, and {} of them ended",
-                known - under_way
-            )
+        )
+    } else {
+        let sent = run.simulation.producer_totals(producer).records_sent;
+        let known =
+            told.records().count() as u64 + told.failed_unassigned + told.abandoned_unassigned;
+        // Records of which nothing was heard yet are under way too.
+        let ended = known - told.count(Fate::UnderWay);
+        if ended <= sent {
+            return None;
         }
+        format!("{name}: {sent} records were sent, and {ended} of them ended")
     };
     Some(because(Invariant::Conservation, text))
 }

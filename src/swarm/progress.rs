@@ -31,17 +31,14 @@ impl Progress {
             1 => ", 1 failure".to_owned(),
             failures => format!(", {failures} failures"),
         };
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(done);
-                bar.set_message(format!("{done} of {} runs{failed}", self.runs));
-            }
-            None => {
-                let step = self.runs.div_ceil(LINES_MAX).max(100);
-                if done.is_multiple_of(step) && done < self.runs {
-                    complain(&format!("{done} of {} runs{failed}", self.runs));
-                }
-            }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done);
+            bar.set_message(format!("{done} of {} runs{failed}", self.runs));
+            return;
+        }
+        let step = self.runs.div_ceil(LINES_MAX).max(100);
+        if done.is_multiple_of(step) && done < self.runs {
+            complain(&format!("{done} of {} runs{failed}", self.runs));
         }
     }
 
