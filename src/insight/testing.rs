@@ -53,6 +53,7 @@ pub(crate) fn producer(name: &str) -> ProducerConfig {
         script: Vec::new(),
         rack: None,
         trace: Vec::new(),
+        curves: Arc::new([]),
         given: Vec::new(),
     }
 }

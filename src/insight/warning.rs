@@ -8,6 +8,7 @@
 //! after what it says has passed.
 
 mod cluster;
+mod compression;
 mod consumer;
 mod evidence;
 mod group_evidence;
@@ -115,7 +116,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 22] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -133,6 +134,8 @@ pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
     &skew::SkewedPartitions,
     &skew::MixedHashing,
     &cluster::DiskBound,
+    &compression::CompressedInVain,
+    &compression::CompressedTwice,
     &consumer::LagGrows,
     &consumer::MoreMembersThanPartitions,
     &consumer::RebalanceStalls,

@@ -10,6 +10,7 @@
 
 pub mod backoff;
 mod behavior;
+pub mod compression;
 pub mod config;
 pub mod custom_partitioner;
 pub mod error;

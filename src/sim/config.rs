@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::config::{java, rdkafka};
 use crate::kafka::settings::{
     BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
@@ -12,6 +13,7 @@ use crate::kafka::settings::{
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
+use crate::sim::payload::KnownCurve;
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Brokers in one cluster at most.
@@ -200,6 +202,8 @@ pub struct ProducerConfig {
     pub script: Vec<ScriptStep>,
     /// Keys whose every record is remembered.
     pub trace: Vec<Vec<u8>>,
+    /// How what it sends compresses, by the codecs that the run will use.
+    pub curves: Arc<[KnownCurve]>,
 }
 
 /// One consumer group.
@@ -252,6 +256,20 @@ impl ClientConfig {
         }
     }
 
+    /// The codec that it compresses batches with.
+    pub fn codec(&self) -> Codec {
+        match self {
+            Self::Java(settings) => Codec {
+                compression: settings.compression,
+                writer: Writer::Java,
+            },
+            Self::Rdkafka(settings) => Codec {
+                compression: settings.compression,
+                writer: Writer::Librdkafka,
+            },
+        }
+    }
+
     /// The Java client's settings, if it is one.
     pub fn java(&self) -> Option<&JavaProducerSettings> {
         match self {
@@ -288,6 +306,9 @@ pub struct LoadConfig {
     pub keys: Arc<KeyConfig>,
     /// Value sizes.
     pub values: ValueConfig,
+    /// What values without content shrink to in compression, in parts per million of their bytes;
+    /// nothing is as much as they were. Without effect on a sample, which says so itself.
+    pub compresses_to_ppm: Option<u32>,
     /// After which records the application waits for acknowledgement.
     pub await_acks: AwaitAcks,
     /// How the threads serve delivery reports; [`Polling::Never`] for a Java client, which calls
@@ -374,8 +395,9 @@ pub enum ValueConfig {
     Fixed(u32),
     /// Uniform between two sizes, both included.
     Uniform(u32, u32),
-    /// One of these sizes, each equally often (from a sample of real payloads).
-    Sample(Vec<u32>),
+    /// Real payloads, one after the other and again from the first, whichever thread sends. At
+    /// least one.
+    Sample(Arc<[Box<[u8]>]>),
 }
 
 impl ValueConfig {

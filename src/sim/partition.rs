@@ -3,8 +3,9 @@
 //! Simplification: the log is one history. A leader that has lost its office without knowing it
 //! takes no more records here, where a real one would take acks=1 writes and truncate them later.
 
+use crate::kafka::compression::decompression_time_ns;
 use crate::kafka::error::ErrorCode;
-use crate::kafka::settings::TopicSettings;
+use crate::kafka::settings::{StoredCompression, TopicSettings};
 use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
 use crate::sim::consumer::CallId;
@@ -43,7 +44,18 @@ pub struct Partition {
     pub readers: Vec<CallId>,
     /// Errors that commands want answered next.
     pub injected: Vec<ErrorCode>,
+    /// How long decompressing takes of what was appended so far.
+    decompression: Decompression,
     producers: Vec<Option<ProducerState>>,
+}
+
+/// How long decompressing takes a reader, on average over all that was appended.
+///
+/// Simplification: batches of several codecs or depths in one partition all take this average.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decompression {
+    stored_bytes: u64,
+    nanos: u64,
 }
 
 /// One replica of a partition.
@@ -132,6 +144,7 @@ impl Partition {
             purgatory: Vec::new(),
             readers: Vec::new(),
             injected: Vec::new(),
+            decompression: Decompression::default(),
             producers: Vec::new(),
         }
     }
@@ -182,7 +195,7 @@ impl Partition {
 
     /// What the leader says to this batch, before it appends anything.
     pub fn judge(&self, producer: ProducerIndex, part: &Part) -> Verdict {
-        if part.bytes > self.settings.max_message_bytes {
+        if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
             return Verdict::Refuse(ErrorCode::MessageTooLarge);
         }
         if part.base_sequence < 0 {
@@ -201,6 +214,7 @@ impl Partition {
 
     /// Appends a batch at the leader; gives the offset of its first record.
     pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
+        self.decompression.add(self.settings.compression, part);
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
             [_] => self.log.end_offset(),
@@ -210,7 +224,7 @@ impl Partition {
             LogBatch {
                 base_offset: 0,
                 records: part.records,
-                bytes: part.bytes,
+                bytes: part.stored_bytes,
                 producer,
                 first_ordinal: part.first_ordinal,
                 leader_epoch,
@@ -226,6 +240,16 @@ impl Partition {
             self.remember(producer, part, base_offset);
         }
         base_offset
+    }
+
+    /// How long a reader takes to decompress so many bytes of this log.
+    pub fn decompression_time(&self, bytes: u64) -> SimSpan {
+        let Decompression {
+            stored_bytes,
+            nanos,
+        } = self.decompression;
+        let nanos = u128::from(bytes) * u128::from(nanos) / u128::from(stored_bytes.max(1));
+        SimSpan::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// What the cleaner left of the beginning of the log.
@@ -334,6 +358,15 @@ impl Partition {
     }
 }
 
+impl Decompression {
+    fn add(&mut self, stored: StoredCompression, part: &Part) {
+        let codec = stored.of_batch(part.codec);
+        let nanos = decompression_time_ns(codec, part.plain_bytes.into());
+        self.stored_bytes += u64::from(part.stored_bytes);
+        self.nanos = self.nanos.saturating_add(nanos);
+    }
+}
+
 impl ProducerState {
     fn judge(&self, part: &Part) -> Verdict {
         let last = last_sequence(part);
@@ -395,6 +428,7 @@ pub fn next_sequence(sequence: i32, by: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kafka::settings::CompressionType;
     use crate::sim::ids::PartitionIndex;
 
     const P: ProducerIndex = ProducerIndex(0);
@@ -413,6 +447,9 @@ mod tests {
             base_sequence,
             records,
             bytes: 100,
+            plain_bytes: 100,
+            stored_bytes: 100,
+            codec: CompressionType::None,
             first_ordinal: 0,
             error: None,
             base_offset: None,

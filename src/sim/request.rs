@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
+use crate::kafka::settings::CompressionType;
 use crate::sim::event::Channel;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::metadata::Image;
@@ -86,8 +87,14 @@ pub struct Part {
     pub base_sequence: i32,
     /// Records.
     pub records: u32,
-    /// Bytes with header.
+    /// Bytes with header, as they are sent.
     pub bytes: u32,
+    /// The same before compression.
+    pub plain_bytes: u32,
+    /// The same in the log: the broker may compress anew.
+    pub stored_bytes: u32,
+    /// How the batch is compressed.
+    pub codec: CompressionType,
     /// Ordinal of the first record.
     pub first_ordinal: u64,
     /// The answer: nothing is success.

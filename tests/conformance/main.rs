@@ -25,6 +25,7 @@ mod rdkafka_queue;
 mod retries;
 mod retries_live;
 mod sizes;
+mod sizes_compressed;
 mod sticky;
 mod sticky_live;
 mod table;
@@ -38,7 +39,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 17] = [
+const COMPARED: [fn() -> Vec<Comparison>; 18] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -54,6 +55,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 17] = [
     retries::compare,
     retries_live::compare,
     sizes::compare,
+    sizes_compressed::compare,
     sticky::compare,
     sticky_live::compare,
 ];

@@ -34,12 +34,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "java-config/serializer-unknown",
     // A login may come from outside the configuration, and is taken to be there.
     "java-config/sasl-without-jaas",
-    // Batches are counted uncompressed: codecs and the client's estimate of their ratio are absent.
-    "sizes/compressed-*",
-    "sizes/filled-gzip",
-    "sizes/filled-lz4",
-    "sizes/filled-snappy",
-    "sizes/filled-zstd",
     // The operator's tools come with the commands.
     "tools/*",
 ];

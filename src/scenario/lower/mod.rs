@@ -4,6 +4,7 @@
 //! What is wrong is said and stands in as something harmless, so that the rest is still checked.
 
 mod cluster;
+mod compression;
 mod consumer;
 mod dialect;
 mod expect;
@@ -56,8 +57,10 @@ struct World<'w> {
     producers: Vec<String>,
     /// Consumer groups with the number of their members.
     groups: Vec<(String, u16)>,
-    /// Keys and sampled sizes that may still be used, of [`LOAD_ENTRIES_MAX`].
+    /// Keys and sampled values that may still be used, of [`LOAD_ENTRIES_MAX`].
     entries_left: usize,
+    /// Payload samples that were read: loads share them.
+    samples: Vec<values::ReadSample>,
 }
 
 /// Lowers a whole tree.
@@ -79,6 +82,7 @@ pub(crate) fn lower(
         producers: Vec::new(),
         groups: Vec::new(),
         entries_left: LOAD_ENTRIES_MAX,
+        samples: Vec::new(),
     };
     let sample = world.times(&scenario);
     world.broker_line(&scenario);
@@ -111,6 +115,7 @@ pub(crate) fn lower(
     };
     let names = Names::of(&config);
     config.timeline = timeline::timeline(&mut world, root, &names);
+    compression::curves(&mut world, root, &mut config);
     let expectations = expect::expectations(&mut world, root, &config);
     Some(Lowered {
         config,

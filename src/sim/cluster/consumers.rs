@@ -291,6 +291,7 @@ impl Cluster {
             let partition = &self.partitions[part.partition.index()];
             let log = &partition.log;
             (part.to, part.bytes, part.error) = (part.from, 0, None);
+            part.decompression = SimSpan::ZERO;
             part.high_watermark = partition.high_watermark;
             if !partition.is_led_by(at) {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
@@ -306,6 +307,7 @@ impl Cluster {
             }
             let limit = room.min(u64::from(fetch.limits.max_partition_bytes));
             (part.to, part.bytes) = log.read(part.from, partition.high_watermark, limit);
+            part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;
         }
         total

@@ -88,21 +88,17 @@ impl Cluster {
         self.start_request(ctx, at, id);
     }
 
-    /// A handler takes the request. What it appends takes time: the handler's own, and then the
-    /// disk's; other requests take none unless the broker is slowed down.
+    /// A handler takes the request. What it appends takes time: the handler's own, compression that
+    /// its topic wants anew, and then the disk's; other requests take none unless the broker is
+    /// slowed down.
     fn start_request(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
-        let broker = &mut self.brokers[at.index()];
-        let mut done = ctx.now + broker.slowed_by;
-        let request = ctx.requests.get(id);
-        if request.api == ApiKey::Produce {
-            let bytes: u64 = request
-                .parts
-                .iter()
-                .filter(|part| self.partitions[part.partition.index()].is_led_by(at))
-                .map(|part| u64::from(part.bytes))
-                .sum();
-            done = broker.disk.write(done + broker.request_time, bytes);
+        let mut done = ctx.now + self.brokers[at.index()].slowed_by;
+        if ctx.requests.get(id).api == ApiKey::Produce {
+            let (bytes, took) = self.recompress(ctx, at, id);
+            let broker = &mut self.brokers[at.index()];
+            done = broker.disk.write(done + broker.request_time + took, bytes);
         }
+        let broker = &self.brokers[at.index()];
         let incarnation = broker.incarnation;
         let event = Event::RequestHandled {
             broker: at,
@@ -281,7 +277,7 @@ impl Cluster {
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
                 if let Some(compaction) = &mut partition.compaction {
-                    let place = (base_offset, part.bytes);
+                    let place = (base_offset, part.stored_bytes);
                     compaction.note_append(&partition.settings, place, ctx.now);
                 }
                 let moment = (at, base_offset);
@@ -293,7 +289,7 @@ impl Cluster {
                         partition: part.partition,
                         first_ordinal: part.first_ordinal,
                         records: part.records,
-                        bytes: part.bytes,
+                        bytes: part.stored_bytes,
                         base_offset,
                         at: ctx.now,
                     }),

@@ -16,6 +16,7 @@ mod handler;
 mod key_watch;
 mod life;
 mod placement;
+mod recompression;
 mod replication;
 mod setup;
 
@@ -30,6 +31,7 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::partition::Partition;
+use recompression::Recompression;
 use replication::FetcherState;
 
 /// All brokers, partitions and the controller.
@@ -43,6 +45,7 @@ pub struct Cluster {
     fetchers: Vec<FetcherState>,
     controller: Controller,
     groups: Vec<Group>,
+    recompression: Recompression,
 }
 
 impl Cluster {

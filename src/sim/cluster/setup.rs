@@ -7,6 +7,7 @@ use crate::sim::cluster::broker::Broker;
 use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::group::Group;
+use crate::sim::cluster::recompression::Recompression;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
@@ -83,6 +84,7 @@ impl Cluster {
                 blocks_given: 0,
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
+            recompression: Recompression::default(),
         }
     }
 }

@@ -167,6 +167,8 @@ pub struct FetchPart {
     pub to: u64,
     /// Bytes of records in the answer.
     pub bytes: u64,
+    /// How long the consumer takes to decompress them.
+    pub decompression: SimSpan,
     /// The leader's high watermark.
     pub high_watermark: u64,
     /// What went wrong.

@@ -60,6 +60,8 @@ pub(super) struct Buffered {
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) bytes: u64,
+    /// How long decompressing them takes, in nanoseconds.
+    pub(super) decompression_ns: u64,
     pub(super) high_watermark: u64,
 }
 
@@ -150,6 +152,7 @@ impl Consumer {
                 from,
                 to: from,
                 bytes: 0,
+                decompression: SimSpan::ZERO,
                 high_watermark: 0,
                 error: None,
             });
@@ -192,6 +195,7 @@ impl Consumer {
                         from: part.from,
                         to: part.to,
                         bytes: part.bytes,
+                        decompression_ns: part.decompression.as_nanos(),
                         high_watermark: part.high_watermark,
                     });
                 }

@@ -18,7 +18,11 @@ pub struct Batch {
     pub stage: Stage,
     /// Bytes allocated for it: `max(batch.size, estimate of its first record)`.
     pub limit: u32,
-    /// Header and exact record bytes, as far as settled (see `Accumulator::settle`).
+    /// Header and exact record bytes before compression, as far as settled (see
+    /// `Accumulator::settle`).
+    pub plain: u32,
+    /// The same as they are sent: with compression an estimate until the batch is first sent, then
+    /// what it came to.
     pub written: u32,
     /// Records, as far as settled.
     pub records: u32,
@@ -76,6 +80,12 @@ impl Batch {
     pub fn age_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.created_ms)
     }
+
+    /// Compressed by uncompressed bytes of its records (`MemoryRecordsBuilder.compressionRatio`).
+    pub fn compression_ratio(&self) -> f32 {
+        let records = |bytes: u32| bytes.saturating_sub(BATCH_OVERHEAD) as f32;
+        records(self.written) / records(self.plain).max(1.0)
+    }
 }
 
 /// All batches of a client.
@@ -95,6 +105,7 @@ impl Batches {
             queue,
             stage: Stage::Open,
             limit,
+            plain: BATCH_OVERHEAD,
             written: BATCH_OVERHEAD,
             records: 0,
             payload_max: 0,

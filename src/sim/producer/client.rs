@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::settings::JavaProducerSettings;
 use crate::sim::config::Config;
 use crate::sim::fact::Exception;
@@ -14,6 +15,7 @@ use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
 use crate::sim::producer::batch::BatchId;
 use crate::sim::producer::buffer_pool::{BufferPool, Waiter};
 use crate::sim::producer::choice::ClassPartitioner;
+use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::idempotence::Idempotence;
 use crate::sim::producer::metadata::ClientMetadata;
@@ -141,11 +143,15 @@ impl Client {
             .client_id
             .clone()
             .unwrap_or_else(|| format!("producer-{}", 1));
+        let codec = Codec {
+            compression: settings.compression,
+            writer: Writer::Java,
+        };
         Self {
             me,
             rank: Rank::producer(config, me),
             client_id: client_id.into(),
-            accumulator: Accumulator::default(),
+            accumulator: Accumulator::new(Compressor::new(config, me, codec)),
             pool: BufferPool::new(settings.buffer_memory, settings.batch_size),
             connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
@@ -224,6 +230,8 @@ impl Client {
     pub(super) fn follow(&mut self, earlier: &Self) {
         self.connections.go_on_counting_from(&earlier.connections);
         self.first_ordinals.clone_from(&earlier.first_ordinals);
+        let compressor = &mut self.accumulator.compressor;
+        compressor.follow(&earlier.accumulator.compressor);
         for queue in &earlier.accumulator.queues {
             let place = queue.partition.index();
             if self.first_ordinals.len() <= place {

@@ -2,6 +2,7 @@
 //!
 //! Source: `RecordAccumulator.drainBatchesForOneNode`, `Sender.sendProduceRequest`.
 
+use crate::kafka::settings::CompressionType;
 use crate::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
     produce_topic_bytes,
@@ -161,8 +162,9 @@ impl Client {
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
         for &batch_id in batches {
             let batch = self.accumulator.batches.get(batch_id);
+            let codec = self.settings.compression.codec;
             let queue = &self.accumulator.queues[batch.queue as usize];
-            request.parts.push(part(queue, batch, batch_id));
+            request.parts.push(part(queue, batch, (batch_id, codec)));
             if ctx.records.notes(queue.topic) {
                 let attempt = batch.attempts + 1;
                 ctx.outbox.trace(Trace {
@@ -227,7 +229,7 @@ impl Client {
     }
 }
 
-fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
+fn part(queue: &Queue, batch: &Batch, (id, codec): (BatchId, CompressionType)) -> Part {
     Part {
         partition: queue.partition,
         batch: id,
@@ -236,6 +238,9 @@ fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
         base_sequence: batch.base_sequence,
         records: batch.records,
         bytes: batch.written,
+        plain_bytes: batch.plain,
+        stored_bytes: batch.written,
+        codec,
         first_ordinal: batch.first_ordinal,
         error: None,
         base_offset: None,

@@ -17,6 +17,7 @@ pub struct ClientMetrics {
     record_send: Sensor,
     records_per_request: Sensor,
     batch_size: Sensor,
+    compression_rate: Sensor,
     record_size: Sensor,
     record_queue_time: Sensor,
     request_latency: Sensor,
@@ -40,6 +41,7 @@ pub struct Drained {
     /// Records in them.
     pub records: u64,
     bytes: Group,
+    compression: Group,
     record_bytes: Group,
     queue_time_ms: Group,
 }
@@ -49,6 +51,7 @@ impl Drained {
     pub fn add(&mut self, batch: &Batch, now_ms: u64) {
         self.records += u64::from(batch.records);
         self.bytes.add(f64::from(batch.written));
+        self.compression.add(batch.compression_ratio().into());
         self.record_bytes
             .add(f64::from(upper_bound_estimate(batch.payload_max)));
         self.queue_time_ms.add(batch.age_ms(now_ms) as f64);
@@ -66,6 +69,7 @@ struct Wire {
 struct TopicMetrics {
     record_send: Sensor,
     bytes: Sensor,
+    compression_rate: Sensor,
     record_retry: Sensor,
     record_error: Sensor,
 }
@@ -96,6 +100,7 @@ impl ClientMetrics {
             record_send: Sensor::new(window),
             records_per_request: Sensor::new(window),
             batch_size: Sensor::new(window),
+            compression_rate: Sensor::new(window),
             record_size: Sensor::new(window),
             record_queue_time: Sensor::new(window),
             request_latency: Sensor::new(window),
@@ -155,6 +160,8 @@ impl ClientMetrics {
             return;
         }
         self.batch_size.record_group(&drained.bytes, now_ms);
+        self.compression_rate
+            .record_group(&drained.compression, now_ms);
         self.record_size.record_group(&drained.record_bytes, now_ms);
         self.record_queue_time
             .record_group(&drained.queue_time_ms, now_ms);
@@ -162,6 +169,9 @@ impl ClientMetrics {
         let topic = self.topics[topic].get_or_insert_with(|| Box::new(TopicMetrics::new(window)));
         topic.record_send.record(drained.records as f64, now_ms);
         topic.bytes.record(drained.bytes.sum, now_ms);
+        topic
+            .compression_rate
+            .record_group(&drained.compression, now_ms);
     }
 
     /// A ready node got a request with so many records, or none.
@@ -234,7 +244,7 @@ impl ClientMetrics {
             M::BatchSizeMax => self.batch_size.max(now_ms),
             M::RecordSizeAvg => self.record_size.avg(now_ms),
             M::RecordSizeMax => self.record_size.max(now_ms),
-            M::CompressionRateAvg => self.batch_size.avg(now_ms).map(|_| 1.0),
+            M::CompressionRateAvg => self.compression_rate.avg(now_ms),
             M::RecordQueueTimeAvg => self.record_queue_time.avg(now_ms),
             M::RecordQueueTimeMax => self.record_queue_time.max(now_ms),
             M::RequestLatencyAvg => self.request_latency.avg(now_ms),
@@ -299,8 +309,7 @@ impl ClientMetrics {
             M::RecordSendTotal => topic.record_send.total(),
             M::ByteRate => topic.bytes.rate(now_ms),
             M::ByteTotal => topic.bytes.total(),
-            // Nothing is compressed: every batch's rate is 1.
-            M::CompressionRate => topic.bytes.rate(now_ms).map(|_| 1.0),
+            M::CompressionRate => topic.compression_rate.avg(now_ms),
             M::RecordRetryRate => topic.record_retry.rate(now_ms),
             M::RecordRetryTotal => topic.record_retry.total(),
             M::RecordErrorRate => topic.record_error.rate(now_ms),
@@ -334,6 +343,7 @@ impl TopicMetrics {
         Self {
             record_send: Sensor::new(window),
             bytes: Sensor::new(window),
+            compression_rate: Sensor::new(window),
             record_retry: Sensor::new(window),
             record_error: Sensor::new(window),
         }

@@ -15,6 +15,7 @@ mod buffer_pool;
 mod choice;
 mod client;
 mod close;
+mod compressor;
 mod connections;
 mod dialect;
 mod drain;

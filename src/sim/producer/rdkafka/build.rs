@@ -1,13 +1,16 @@
 //! What goes into one batch, and the request around it.
 //!
-//! One request carries one batch of one partition. All limits are on uncompressed bytes.
+//! One request carries one batch of one partition. All limits are on uncompressed bytes; a batch is
+//! compressed when it is full, and sent as it was where that gains nothing.
 //!
-//! Source: `rd_kafka_msgset_writer_write_msgq`, `rd_kafka_msgset_create_ProduceRequest`.
+//! Source: `rd_kafka_msgset_writer_write_msgq`, `rd_kafka_msgset_writer_compress`,
+//! `rd_kafka_msgset_create_ProduceRequest`.
 
+use crate::kafka::settings::CompressionType;
 use crate::kafka::size::{BATCH_OVERHEAD, record_bytes};
 use crate::kafka::wire::{TopicNaming, produce_response_bytes, rdkafka_produce_request_bytes};
 use crate::sim::context::Context;
-use crate::sim::ids::BrokerIndex;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::rdkafka::batch::{Batch, BatchId};
@@ -88,8 +91,9 @@ impl Rdkafka {
         };
         batch.built = ctx.now;
         self.sequence(&mut batch);
+        let codec = self.compress(&mut batch, topic);
         let bytes = self.count_built(&batch, broker, ctx.now);
-        let request = self.open_produce(ctx, broker, (id, &batch), name_bytes);
+        let request = self.open_produce(ctx, broker, (id, &batch, codec), name_bytes);
         let records = batch.len();
         self.toppars[place as usize].in_flight += records;
         self.batches.put(id, batch);
@@ -133,6 +137,17 @@ impl Rdkafka {
         }
     }
 
+    /// Compresses a batch, unless it would not shrink; says by which codec it is sent.
+    fn compress(&self, batch: &mut Batch, topic: TopicIndex) -> CompressionType {
+        let plain = batch.bytes();
+        let compressed = self.compressor.compressed(topic, plain);
+        if compressed >= plain {
+            return CompressionType::None;
+        }
+        batch.shrink_to(compressed);
+        self.settings.compression.codec
+    }
+
     /// Gives a batch its producer id and its first sequence.
     fn sequence(&self, batch: &mut Batch) {
         let sequences = &self.toppars[batch.toppar as usize].sequences;
@@ -149,7 +164,7 @@ impl Rdkafka {
 
     /// Counts a batch in the statistics; gives its bytes.
     fn count_built(&mut self, batch: &Batch, broker: BrokerIndex, now: SimTime) -> u32 {
-        let bytes = batch.runs.iter().map(|run| run.bytes).sum();
+        let bytes = batch.bytes();
         let latency = &mut self.statistics.brokers[broker.index()].int_latency;
         for message in &batch.messages {
             latency.add(micros(now.since(message.enqueued)));
@@ -170,7 +185,7 @@ impl Rdkafka {
         &self,
         ctx: &mut Context<'_>,
         broker: BrokerIndex,
-        (id, batch): (BatchId, &Batch),
+        (id, batch, codec): (BatchId, &Batch, CompressionType),
         name_bytes: u32,
     ) -> RequestId {
         let slot = self.connections.slot_of(broker);
@@ -202,6 +217,9 @@ impl Rdkafka {
                 base_sequence: sequence,
                 records: run.count,
                 bytes: run.bytes,
+                plain_bytes: run.plain_bytes,
+                stored_bytes: run.bytes,
+                codec,
                 first_ordinal: run.first,
                 error: None,
                 base_offset: None,

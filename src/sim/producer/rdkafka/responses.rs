@@ -149,6 +149,7 @@ impl Rdkafka {
             retries: 0,
             persisted: super::toppar::Persisted::Possibly,
             bytes: 0,
+            plain_bytes: 0,
         };
         let acknowledged = Acknowledged {
             producer: self.me,
