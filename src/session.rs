@@ -211,7 +211,7 @@ impl Session {
         let _reached = self.advance_to(self.now(), u64::MAX);
         let at = self.now();
         let reply = self.reply(&command, line)?;
-        if matches!(command, Command::Inquire(_)) {
+        if matches!(command, Command::Inquire(_) | Command::Follow { .. }) {
             // Looking changes nothing.
             return Ok(reply);
         }
@@ -242,6 +242,10 @@ impl Session {
         let simulation = &self.simulation;
         match command {
             Command::Inquire(inquiry) => Ok(tool::answer(inquiry, simulation)),
+            Command::Follow { key, record } => {
+                let told = self.insight.follow(simulation, key, *record);
+                told.map_err(|text| CommandProblem::new(text, 0..line.trim_end().len()))
+            }
             &Command::AddPartitions { topic, partitions } => simulation
                 .check_growth(topic, partitions)
                 .map(|()| deed::words(command, simulation.config()))

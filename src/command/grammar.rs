@@ -69,6 +69,15 @@ pub(super) enum Verb {
         #[arg(value_name = "N", value_parser = units::record_rate, allow_negative_numbers = true)]
         rate: u64,
     },
+    /// Follow the records of a key from `send()` to their last copies, where they are remembered
+    Follow {
+        /// The key; bytes that are no text as 0x…
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// Which of its records, from 1; by default all, and the one with the longest story
+        #[arg(long, value_name = "N", value_parser = count)]
+        record: Option<u32>,
+    },
     /// Kafka's own tool: see topics, or give one more partitions
     #[command(name = "kafka-topics.sh")]
     KafkaTopics(KafkaTopics),

@@ -37,6 +37,7 @@ pub fn render(command: &Command, names: &Names) -> String {
         ),
         Command::SetQuota { .. } | Command::SetTopic { .. } => configs_line(command, names),
         Command::Inquire(inquiry) => inquiry_line(inquiry, names),
+        Command::Follow { key, record } => follow_line(key, *record),
         Command::Producer(producer, fault) => {
             let verb = match fault {
                 ProducerFault::Pause => "pause",
@@ -105,6 +106,13 @@ fn configs_line(command: &Command, names: &Names) -> String {
         ),
         _ => String::new(),
     }
+}
+
+fn follow_line(key: &str, record: Option<u32>) -> String {
+    let record = record.map_or_else(String::new, |record| format!(" --record {record}"));
+    // What looks like a flag is a key all the same.
+    let dashes = if key.starts_with('-') { "-- " } else { "" };
+    format!("follow{record} {dashes}{}", quoted(key))
 }
 
 fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {

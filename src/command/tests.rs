@@ -286,6 +286,8 @@ fn any_command() -> impl Strategy<Value = Command> {
         }),
         any_inquiry().prop_map(Command::Inquire),
         any_configuration(),
+        ("[ -~]{1,12}", prop::option::of(1..=u32::MAX))
+            .prop_map(|(key, record)| Command::Follow { key, record }),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
         (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),

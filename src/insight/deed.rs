@@ -47,6 +47,9 @@ pub fn words(command: &Command, config: &Config) -> String {
         }
         Command::Inquire(inquiry) => looking(inquiry, config),
         Command::SetQuota { .. } | Command::SetTopic { .. } => configured(command, config),
+        Command::Follow { key, .. } => {
+            format!("somebody follows the records of {}", names::shown(key))
+        }
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",

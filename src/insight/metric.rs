@@ -255,6 +255,8 @@ pub enum Metric {
     Member(ConsumerIndex, ConsumerMetric),
     /// `ledger.FIELD`
     Ledger(LedgerField),
+    /// `ledger.NAME.FIELD`, of one producer.
+    LedgerOf(ProducerIndex, LedgerField),
     /// A figure of librdkafka's statistics: `producer.NAME.msg_cnt`,
     /// `producer.NAME.node.N.rtt.avg`, `producer.NAME.topic.T.batchcnt.avg`,
     /// `producer.NAME.topic.T.P.msgs_inflight`.

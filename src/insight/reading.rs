@@ -61,6 +61,10 @@ impl Reading<'_> {
             Metric::Ledger(field) => {
                 Some(self.ledger.account(self.records_sent()).field(field) as f64)
             }
+            Metric::LedgerOf(producer, field) => {
+                let sent = self.producers.get(producer.index())?.totals.records_sent;
+                Some(self.ledger.account_of(producer, sent).field(field) as f64)
+            }
         }
     }
 

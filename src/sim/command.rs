@@ -89,6 +89,13 @@ pub enum Command {
         /// again. The broker has checked them.
         changes: Vec<(String, Option<String>)>,
     },
+    /// Somebody follows the records of a key: nothing happens.
+    Follow {
+        /// The key, as it was typed.
+        key: String,
+        /// Which of its records, from 1, in the order in which they were sent.
+        record: Option<u32>,
+    },
 }
 
 /// What a tool of Kafka's shows without changing anything.

@@ -211,7 +211,8 @@ mod tests {
                 };
                 let name = key.to_ascii_lowercase().to_string();
                 let place = (P, self.next);
-                self.book.note(TRIPS, place, Some(name.as_bytes()), value);
+                let taken = (place, SimTime::ZERO);
+                self.book.note(TRIPS, taken, Some(name.as_bytes()), value);
                 let now = SimTime::from_seconds(self.next);
                 self.compaction
                     .note_append(&self.settings, (self.next, 100), now);

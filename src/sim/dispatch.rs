@@ -201,6 +201,7 @@ impl Simulation {
             Command::Link(..)
             | Command::AddPartitions { .. }
             | Command::Inquire(_)
+            | Command::Follow { .. }
             | Command::Consumer(..)
             | Command::Group(..)
             | Command::SetConsumerRate { .. } => Ok(()),

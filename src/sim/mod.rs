@@ -62,6 +62,7 @@ mod stories;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod time;
+pub mod trace;
 pub mod view;
 mod workload;
 

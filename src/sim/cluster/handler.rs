@@ -22,6 +22,7 @@ use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::time::SimSpan;
+use crate::sim::trace::{Trace, TraceStep};
 
 /// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
 const SEGMENT_BYTES: u32 = 40;
@@ -265,7 +266,20 @@ impl Cluster {
         let verdict = refused.map_or_else(|| partition.judge(producer, part), Verdict::Refuse);
         match verdict {
             Verdict::Refuse(error) => part.error = Some(error),
-            Verdict::Duplicate(offset) => part.base_offset = Some(offset),
+            Verdict::Duplicate(offset) => {
+                part.base_offset = Some(offset);
+                ctx.trace(Trace {
+                    at: ctx.now,
+                    producer,
+                    partition: part.partition,
+                    first_ordinal: part.first_ordinal,
+                    records: part.records,
+                    step: TraceStep::Recognised {
+                        broker: at,
+                        base_offset: offset,
+                    },
+                });
+            }
             Verdict::Append => {
                 let base_offset = partition.append(producer, part, ctx.now);
                 part.base_offset = Some(base_offset);

@@ -112,6 +112,8 @@ pub enum Woken {
         records: u32,
         /// Payload of the largest of them, in bytes.
         payload: u32,
+        /// Ordinal of the first.
+        first_ordinal: u64,
     },
 }
 

@@ -16,6 +16,7 @@ use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::metadata::{News, Standing};
 use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// A response to a produce request of one partition, with its frame: what byte counters take any
 /// response for.
@@ -341,6 +342,15 @@ impl Client {
             attempts,
             error,
         };
+        let trace = Trace {
+            at: ctx.now,
+            producer: self.me,
+            partition,
+            first_ordinal: batch.first_ordinal,
+            records,
+            step: TraceStep::Retried { error },
+        };
+        ctx.trace(trace);
         ctx.fact(self.rank, fact);
     }
 }

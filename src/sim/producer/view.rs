@@ -270,7 +270,7 @@ impl Application {
         };
         let load = thread.load.map(|at| &self.loads[at]);
         let outside = load
-            .filter(|load| load.config.pacing == Pacing::Open)
+            .filter(|load| load.config.pacing == Pacing::Open && state != ThreadState::Done)
             .map_or(0, |load| {
                 let interval = (load.pace.step(now).interval >> 32).max(1);
                 let late = u128::from(now.since(thread.arrives_at).as_nanos());

@@ -14,6 +14,7 @@ use crate::sim::producer::rdkafka::toppar::{Message, Persisted, Returned};
 use crate::sim::producer::rdkafka::{Rdkafka, exception};
 use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// How far the jitter goes to either side, in percent.
 const JITTER_PERCENT: u64 = 20;
@@ -252,6 +253,14 @@ impl Rdkafka {
             attempts: retries,
             error: again.code,
         };
+        ctx.trace(Trace {
+            at: ctx.now,
+            producer: self.me,
+            partition: self.partition_at(place),
+            first_ordinal: run.first,
+            records: run.count,
+            step: TraceStep::Retried { error: again.code },
+        });
         ctx.fact(self.rank, fact);
     }
 
