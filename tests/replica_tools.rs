@@ -84,14 +84,18 @@ fn compare(session: &mut Session, cases: &[(&str, &str)]) {
     }
 }
 
+fn plan(action: &str) -> String {
+    format!("{REASSIGN} {action} --reassignment-json-file {PLAN}")
+}
+
+fn one(tool: &str, topic: &str, number: u32) -> String {
+    format!("{tool} --topic {topic} --partition {number}")
+}
+
 #[test]
 fn moving_and_electing_prints_what_the_real_tools_print() {
-    let plan = |action: &str| format!("{REASSIGN} {action} --reassignment-json-file {PLAN}");
     let preferred = "kafka-leader-election.sh --election-type preferred";
     let unclean = "kafka-leader-election.sh --election-type unclean";
-    let one = |tool: &str, topic: &str, number: u32| {
-        format!("{tool} --topic {topic} --partition {number}")
-    };
     let mut session = cluster();
     go_on(&mut session, 2.0);
     compare(

@@ -213,9 +213,11 @@ impl Resolver<'_> {
                     value,
                 }
             }
+            Verb::Follow { key, record } => Command::Follow { key, record },
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
             Verb::KafkaLeaderElection(tool) => self.kafka_leader_election(&tool)?,
             Verb::KafkaReassignPartitions(tool) => self.kafka_reassign_partitions(&tool)?,
+            Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,

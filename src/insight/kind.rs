@@ -101,6 +101,8 @@ fact_kinds! {
     Ended = "ended", Fact::Ended,
     ClientFailed = "client-failed", Fact::ClientFailed { .. },
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
+    SegmentsDeleted = "segments-deleted", Fact::SegmentsDeleted { .. },
+    ProducerForgotten = "producer-forgotten", Fact::ProducerForgotten { .. },
     TailCut = "tail-cut", Fact::TailCut { .. },
 }
 
@@ -173,6 +175,7 @@ impl FactKind {
             }
             | Fact::IsrChanged { .. }
             | Fact::PartitionsAdded { .. }
+            | Fact::SegmentsDeleted { .. }
             | Fact::PartitionsLearned { .. }
             | Fact::GroupRebalancing { .. }
             | Fact::GroupStable { .. }
@@ -195,6 +198,7 @@ impl FactKind {
             | Fact::Connected { .. }
             | Fact::MetadataUpdated { .. }
             | Fact::LogCleaned { .. }
+            | Fact::ProducerForgotten { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,
         }
     }

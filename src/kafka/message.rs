@@ -15,6 +15,19 @@ pub const REASSIGNMENT_EXISTS: &str = "Cannot execute because there is an existi
     addition to the existing one. The --additional flag can also be used to change the throttle by \
     resubmitting the current reassignment.";
 
+/// `KafkaException` of `send()` after a fatal error of an idempotent producer
+/// (`TransactionManager.maybeFailWithError`).
+pub const IN_ERROR_STATE: &str =
+    "Cannot execute transactional method because we are in an error state";
+
+/// `ClusterAuthorizationException` of a batch (`Sender.failBatch`).
+pub const NOT_IDEMPOTENT: &str = "The producer is not authorized to do idempotent sends";
+
+/// `TopicAuthorizationException` of a batch, with its topic.
+pub fn topic_not_authorized(topic: &str) -> String {
+    format!("Not authorized to access topics: [{topic}]")
+}
+
 /// `IllegalStateException` of any call after `close()` (`KafkaProducer.throwIfProducerClosed`).
 pub const PRODUCER_CLOSED: &str = "Cannot perform operation after producer has been closed";
 /// `KafkaException` of a `send()` that the closing interrupted (`RecordAccumulator.append`,

@@ -84,6 +84,15 @@ pub enum Event {
     GroupRebalance { group: GroupIndex, turn: u32 },
     /// A command from outside, by its place in the list of commands.
     Command(u32),
+    /// A broker reads a connection again whose client was over its quota.
+    ThrottleOver {
+        broker: BrokerIndex,
+        channel: Channel,
+    },
+    /// Brokers look for segments that are too old or too many.
+    LogRetention,
+    /// Leaders look for producers that have not written for too long.
+    ProducerIdExpiration,
     /// The controller's answer to an `AlterPartition`.
     IsrAltered {
         broker: BrokerIndex,

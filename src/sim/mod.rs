@@ -58,12 +58,14 @@ mod replay;
 mod replica_stories;
 mod request;
 mod rng;
+pub mod segments;
 mod simulation;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod time;
+pub mod trace;
 pub mod view;
 mod workload;
 

@@ -5,22 +5,27 @@
 //! office without knowing it goes on there (`stale`).
 
 mod lines;
+mod memory;
 mod replica;
 mod stale;
 
+use std::collections::VecDeque;
+
 use crate::kafka::compression::decompression_time_ns;
 use crate::kafka::error::ErrorCode;
-use crate::kafka::settings::{CompressionType, StoredCompression, TopicSettings};
+use crate::kafka::settings::{StoredCompression, TopicSettings};
 use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
 use crate::sim::consumer::CallId;
-use crate::sim::history::{Log, LogBatch, Stamp};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::history::{Log, LogBatch};
+use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::leader_epochs::LeaderEpochs;
 use crate::sim::request::{Part, RequestId};
+use crate::sim::segments::{Retention, Segments};
 use crate::sim::time::{SimSpan, SimTime};
 
 use lines::Line;
+use memory::{batch_of, remember};
 pub use replica::{Reassignment, Replica, Source};
 pub use stale::StaleLeader;
 
@@ -45,6 +50,8 @@ pub struct Partition {
     /// What replicas hold that this log lacks.
     lines: Vec<Line>,
     lines_made: u32,
+    /// Its segments, where the topic is not compacted.
+    pub segments: Segments,
     /// Its segments, and what the cleaner left, where the topic is compacted.
     pub compaction: Option<Compaction>,
     /// First offset that is not yet committed.
@@ -68,7 +75,7 @@ pub struct Partition {
     /// Fetches of consumers that wait for the high watermark to move.
     pub readers: Vec<CallId>,
     /// Errors that commands want answered next.
-    pub injected: Vec<ErrorCode>,
+    pub injected: VecDeque<ErrorCode>,
     /// How long decompressing takes of what was appended so far.
     decompression: Decompression,
     producers: Vec<Option<ProducerState>>,
@@ -99,6 +106,8 @@ pub struct Waiting {
 struct ProducerState {
     producer_id: i64,
     epoch: i16,
+    /// When its last batch was appended.
+    last_at: SimTime,
     batches: [Remembered; BATCHES_RETAINED],
     count: u8,
 }
@@ -148,6 +157,7 @@ impl Partition {
             epochs: LeaderEpochs::new(start_offset),
             lines: Vec::new(),
             lines_made: 0,
+            segments: Segments::default(),
             compaction: (settings.cleanup_policy.compacts() && detail == HistoryDetail::Records)
                 .then(Compaction::default),
             high_watermark: start_offset,
@@ -160,7 +170,7 @@ impl Partition {
             leaving: Vec::new(),
             purgatory: Vec::new(),
             readers: Vec::new(),
-            injected: Vec::new(),
+            injected: VecDeque::new(),
             decompression: Decompression::default(),
             producers: Vec::new(),
         }
@@ -225,6 +235,9 @@ impl Partition {
         if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
             return Verdict::Refuse(ErrorCode::MessageTooLarge);
         }
+        if part.stored_bytes > self.settings.segment_bytes {
+            return Verdict::Refuse(ErrorCode::RecordListTooLarge);
+        }
         if part.base_sequence < 0 {
             return Verdict::Append;
         }
@@ -236,7 +249,7 @@ impl Partition {
     }
 
     /// Appends a batch at the leader; gives the offset of its first record.
-    pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
+    pub fn append(&mut self, producer: ProducerIndex, part: &Part, now: SimTime) -> u64 {
         self.decompression.add(self.settings.compression, part);
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
@@ -255,7 +268,12 @@ impl Partition {
             replica.known_end_offset = Some(end_offset);
         }
         if part.base_sequence >= 0 {
-            remember(&mut self.producers, producer, part, base_offset);
+            remember(&mut self.producers, producer, part, (base_offset, now));
+        }
+        let place = (base_offset, part.stored_bytes);
+        match &mut self.compaction {
+            Some(compaction) => compaction.note_append(&self.settings, place, now),
+            None => self.segments.note_append(&self.settings, place, now),
         }
         base_offset
     }
@@ -268,6 +286,33 @@ impl Partition {
         } = self.decompression;
         let nanos = u128::from(bytes) * u128::from(nanos) / u128::from(stored_bytes.max(1));
         SimSpan::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// Deletes the segments that are over a limit: the log begins later. Gives how many records
+    /// are gone, if any.
+    ///
+    /// Source: `UnifiedLog.deleteOldSegments`.
+    pub fn delete_old_segments(&mut self, limit: Retention, now: SimTime) -> Option<u64> {
+        if self.compaction.is_some() || !self.settings.cleanup_policy.deletes() {
+            return None;
+        }
+        let ends = (self.high_watermark, self.log.end_offset());
+        let start = self.segments.too_much(limit, &self.settings, ends, now)?;
+        self.segments.drop_before(start);
+        Some(self.log.delete_before(start))
+    }
+
+    /// Forgets producers that have not written for so long (`producer.id.expiration.ms`).
+    pub fn expire_producers(&mut self, age: SimSpan, now: SimTime) -> Vec<ProducerIndex> {
+        let mut expired = Vec::new();
+        for (place, state) in self.producers.iter_mut().enumerate() {
+            let is_old = |state: &ProducerState| now.since(state.last_at) >= age;
+            if state.as_ref().is_some_and(is_old) {
+                *state = None;
+                expired.push(ProducerIndex(place as u16));
+            }
+        }
+        expired
     }
 
     /// What the cleaner left of the beginning of the log.
@@ -348,8 +393,9 @@ impl Partition {
     /// The log ends earlier than before, or goes on differently.
     fn forget_beyond_end(&mut self) {
         let end_offset = self.log.end_offset();
-        if let Some(compaction) = &mut self.compaction {
-            compaction.truncate(end_offset);
+        match &mut self.compaction {
+            Some(compaction) => compaction.truncate(end_offset),
+            None => self.segments.truncate(end_offset),
         }
         for replica in self.replicas.iter_mut().filter(|r| r.line.is_none()) {
             replica.end_offset = replica.end_offset.min(end_offset);
@@ -359,103 +405,6 @@ impl Partition {
         }
         self.high_watermark = self.high_watermark.min(end_offset);
         self.recall_producers();
-    }
-
-    /// What a leader knows of producers is made of its log: of what the last batches in it say, and
-    /// of what it remembered of batches before those.
-    fn recall_producers(&mut self) {
-        let (oldest, end_offset) = (self.log.oldest_remembered(), self.log.end_offset());
-        let mut producers = std::mem::take(&mut self.producers);
-        for slot in &mut producers {
-            if let Some(state) = slot {
-                state.forget_from(oldest.min(end_offset));
-            }
-            if slot.as_ref().is_some_and(|state| state.count == 0) {
-                *slot = None;
-            }
-        }
-        for batch in self.log.batches().filter(|b| b.stamp.base_sequence >= 0) {
-            let part = part_of(self, batch);
-            remember(&mut producers, batch.producer, &part, batch.base_offset);
-        }
-        self.producers = producers;
-    }
-}
-
-/// The batch that a leader makes of a part of a request; the log gives it its offset.
-fn batch_of(producer: ProducerIndex, part: &Part, leader_epoch: u32) -> LogBatch {
-    LogBatch {
-        base_offset: 0,
-        records: part.records,
-        bytes: part.stored_bytes,
-        producer,
-        first_ordinal: part.first_ordinal,
-        leader_epoch,
-        stamp: Stamp {
-            producer_id: part.producer_id,
-            epoch: part.epoch,
-            base_sequence: part.base_sequence,
-        },
-    }
-}
-
-/// The part of a request that a batch came from.
-fn part_of(partition: &Partition, batch: &LogBatch) -> Part {
-    let name = TopicPartition {
-        topic: partition.topic,
-        number: partition.number,
-    };
-    Part {
-        partition: PartitionIndex::new(0, name),
-        batch: 0,
-        producer_id: batch.stamp.producer_id,
-        epoch: batch.stamp.epoch,
-        base_sequence: batch.stamp.base_sequence,
-        records: batch.records,
-        bytes: batch.bytes,
-        plain_bytes: batch.bytes,
-        stored_bytes: batch.bytes,
-        codec: CompressionType::None,
-        first_ordinal: batch.first_ordinal,
-        error: None,
-        current_leader: None,
-        base_offset: Some(batch.base_offset),
-        required_offset: 0,
-    }
-}
-
-/// A leader remembers a batch that it appended.
-fn remember(
-    producers: &mut Vec<Option<ProducerState>>,
-    producer: ProducerIndex,
-    part: &Part,
-    base_offset: u64,
-) {
-    if producers.len() <= producer.index() {
-        producers.resize(producer.index() + 1, None);
-    }
-    let remembered = Remembered {
-        base_sequence: part.base_sequence,
-        last_sequence: last_sequence(part),
-        base_offset,
-    };
-    match &mut producers[producer.index()] {
-        Some(state) if state.producer_id == part.producer_id => {
-            if state.epoch != part.epoch {
-                (state.epoch, state.count) = (part.epoch, 0);
-            }
-            state.push(remembered);
-        }
-        slot => {
-            let mut state = ProducerState {
-                producer_id: part.producer_id,
-                epoch: part.epoch,
-                batches: [Remembered::default(); BATCHES_RETAINED],
-                count: 0,
-            };
-            state.push(remembered);
-            *slot = Some(state);
-        }
     }
 }
 
@@ -529,6 +478,8 @@ pub fn next_sequence(sequence: i32, by: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kafka::settings::CompressionType;
+    use crate::sim::ids::PartitionIndex;
 
     const P: ProducerIndex = ProducerIndex(0);
 
@@ -560,8 +511,8 @@ mod tests {
     #[test]
     fn a_batch_sent_twice_is_a_duplicate_at_its_first_offset() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 10));
-        partition.append(P, &batch(0, 10, 5));
+        partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
+        partition.append(P, &batch(0, 10, 5), SimTime::ZERO);
         assert_eq!(partition.judge(P, &batch(0, 10, 5)), Verdict::Duplicate(10));
     }
 
@@ -569,7 +520,7 @@ mod tests {
     fn the_sixth_last_batch_is_no_longer_recognised() {
         let mut partition = partition();
         for i in 0..6 {
-            partition.append(P, &batch(0, i, 1));
+            partition.append(P, &batch(0, i, 1), SimTime::ZERO);
         }
         assert_eq!(partition.judge(P, &batch(0, 1, 1)), Verdict::Duplicate(1));
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
@@ -579,7 +530,7 @@ mod tests {
     #[test]
     fn a_gap_in_the_sequence_is_refused() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 1));
+        partition.append(P, &batch(0, 0, 1), SimTime::ZERO);
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
         assert_eq!(partition.judge(P, &batch(0, 2, 1)), refused);
     }
@@ -587,7 +538,7 @@ mod tests {
     #[test]
     fn a_new_epoch_starts_at_zero() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 1));
+        partition.append(P, &batch(0, 0, 1), SimTime::ZERO);
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
         assert_eq!(partition.judge(P, &batch(1, 1, 1)), refused);
         assert_eq!(partition.judge(P, &batch(1, 0, 1)), Verdict::Append);
@@ -600,12 +551,36 @@ mod tests {
     }
 
     #[test]
+    fn a_forgotten_producer_may_go_on_anywhere_and_is_not_recognised() {
+        let mut partition = partition();
+        partition.append(P, &batch(0, 0, 2), SimTime::ZERO);
+        let day = SimSpan::from_seconds(86_400);
+        let almost = SimTime::from_seconds(86_399);
+        assert_eq!(partition.expire_producers(day, almost), []);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), Verdict::Duplicate(0));
+        assert_eq!(
+            partition.expire_producers(day, SimTime::from_seconds(86_400)),
+            [P]
+        );
+        assert_eq!(partition.judge(P, &batch(0, 7, 2)), Verdict::Append);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), Verdict::Append);
+    }
+
+    #[test]
+    fn a_batch_above_segment_bytes_is_no_case_for_splitting() {
+        let mut partition = partition();
+        partition.settings.segment_bytes = 99;
+        let refused = Verdict::Refuse(ErrorCode::RecordListTooLarge);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), refused);
+    }
+
+    #[test]
     fn the_high_watermark_waits_for_every_replica_in_sync() {
         let topic = (TopicIndex(0), 0);
         let replicas = [BrokerIndex(0), BrokerIndex(1)];
         let settings = TopicSettings::defaults();
         let mut partition = Partition::new(topic, &settings, &replicas, 0, HistoryDetail::Sums);
-        partition.append(P, &batch(0, 0, 10));
+        partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
         assert!(!partition.advance_high_watermark());
         partition.replicas[1].known_end_offset = Some(4);
         assert!(partition.advance_high_watermark());

@@ -7,12 +7,14 @@
 //! Simplification: request handlers are as many as needed (`num.io.threads` never runs out), so
 //! `request-time` is a delay of each Produce request and not a queue.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use crate::kafka::quota::QuotaSensor;
 use crate::kafka::settings::BrokerSettings;
 use crate::sim::cluster::consumers::WireEnd;
 use crate::sim::cluster::isr::IsrRequests;
+use crate::sim::cluster::quotas::ShareKey;
 use crate::sim::cluster::reassign::ReplicationQuota;
 use crate::sim::config::BrokerConfig;
 use crate::sim::consumer::CallId;
@@ -55,6 +57,9 @@ pub struct Broker {
     pub(super) replication_quota: ReplicationQuota,
     pub(super) heartbeats: Heartbeats,
     pub(super) last_end: LastEnd,
+    /// What each share of a quota has sent lately, and how long clients were throttled so far.
+    pub(super) quota_sensors: BTreeMap<ShareKey, QuotaSensor>,
+    pub(super) throttled: SimSpan,
 }
 
 /// Whether heartbeats go out.
@@ -169,6 +174,8 @@ impl Broker {
             replication_quota: ReplicationQuota::default(),
             heartbeats: Heartbeats::Regular,
             last_end: LastEnd::Clean,
+            quota_sensors: BTreeMap::new(),
+            throttled: SimSpan::ZERO,
         }
     }
 
@@ -231,6 +238,11 @@ impl Broker {
     /// Requests that arrived and are not answered.
     pub fn requests_in_hand(&self) -> u32 {
         self.requests
+    }
+
+    /// How long clients over their quotas were throttled so far, all together.
+    pub fn throttled(&self) -> SimSpan {
+        self.throttled
     }
 
     /// Produce requests answered so far.

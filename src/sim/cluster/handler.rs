@@ -22,6 +22,7 @@ use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::time::SimSpan;
+use crate::sim::trace::{Trace, TraceStep};
 
 /// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
 const SEGMENT_BYTES: u32 = 40;
@@ -237,6 +238,14 @@ impl Cluster {
         let is_full = broker.disk.space == Space::Full;
         let is_known = broker.image.find(part.partition).is_some();
         let partition = &mut self.partitions[part.partition.index()];
+        let is_judged = !is_full && is_known && partition.leads(at);
+        let injected = if is_judged && matches!(acks, -1..=1) {
+            partition.injected.pop_front()
+        } else {
+            None
+        };
+        // What a leader says only after it appended is said then here, too.
+        let after_append = injected.filter(|error| is_said_after_append(*error));
         let refused = if is_full {
             Some(ErrorCode::KafkaStorageError)
         } else if !is_known {
@@ -245,8 +254,8 @@ impl Cluster {
             Some(ErrorCode::NotLeaderOrFollower)
         } else if !matches!(acks, -1..=1) {
             Some(ErrorCode::InvalidRequiredAcks)
-        } else if let Some(error) = partition.injected.pop() {
-            Some(error)
+        } else if injected.is_some() && after_append.is_none() {
+            injected
         } else if acks == -1 && !partition.has_enough_in_sync(at) {
             Some(ErrorCode::NotEnoughReplicas)
         } else if partition.compaction.is_some() && lacks_key(ctx, producer, part) {
@@ -259,18 +268,17 @@ impl Cluster {
         let verdict = refused.map_or_else(judge, Verdict::Refuse);
         match verdict {
             Verdict::Refuse(error) => part.error = Some(error),
-            Verdict::Duplicate(offset) => part.base_offset = Some(offset),
+            Verdict::Duplicate(offset) => {
+                part.base_offset = Some(offset);
+                say_recognised(ctx, (at, offset), producer, part);
+            }
             Verdict::Append if stale.is_some() => {
-                part.base_offset = Some(partition.append_stale(at, producer, part));
+                part.base_offset = Some(partition.append_stale((at, ctx.now), producer, part));
             }
             Verdict::Append => {
-                let base_offset = partition.append(producer, part);
+                let base_offset = partition.append(producer, part, ctx.now);
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
-                if let Some(compaction) = &mut partition.compaction {
-                    let place = (base_offset, part.stored_bytes);
-                    compaction.note_append(&partition.settings, place, ctx.now);
-                }
                 let moment = (at, base_offset);
                 remember_keys(ctx, moment, producer, part);
                 ctx.flow(
@@ -290,6 +298,7 @@ impl Cluster {
         part.required_offset = part
             .base_offset
             .map_or(0, |base| base + u64::from(part.records));
+        part.error = part.error.or(after_append);
     }
 
     /// The high watermark of a partition moved, or its leader is gone: requests may be done.
@@ -413,15 +422,18 @@ impl Cluster {
             self.on_closed(ctx, at, channel);
             send(ctx, at, Message::Reset(channel), SEGMENT_BYTES);
         }
+        let throttle_ms = self.throttle_ms(ctx, at, id);
         ctx.requests.release(id);
-        self.unmute(ctx, at, channel);
+        self.unmute(ctx, (at, throttle_ms), channel);
     }
 
     /// Sends the response and reads the connection's next request.
     fn answer(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId, bytes: u32) {
+        let throttle_ms = self.throttle_ms(ctx, at, id);
         let (channel, api) = {
             let request = ctx.requests.get_mut(id);
             request.answered = ctx.now;
+            request.throttle_ms = throttle_ms;
             (request.channel, request.api)
         };
         let broker = &mut self.brokers[at.index()];
@@ -444,12 +456,33 @@ impl Cluster {
             send(ctx, at, Message::Response(id), bytes);
         }
         self.brokers[at.index()].produce_requests += u64::from(api == ApiKey::Produce);
-        self.unmute(ctx, at, channel);
+        self.unmute(ctx, (at, throttle_ms), channel);
     }
 
-    fn unmute(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
+    /// A request is done: the next one of its connection is read, at once or, from a client over
+    /// its quota, when it was throttled for long enough (KIP-219).
+    fn unmute(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, throttle_ms): (BrokerIndex, u32),
+        channel: Channel,
+    ) {
+        self.brokers[at.index()].requests -= 1;
+        if throttle_ms == 0 {
+            self.read_next(ctx, at, channel);
+        } else {
+            let over = ctx.now + SimSpan::from_millis(u64::from(throttle_ms));
+            let event = Event::ThrottleOver {
+                broker: at,
+                channel,
+            };
+            ctx.queue.push(over, Rank::broker(at), event);
+        }
+    }
+
+    /// Reads a connection again.
+    pub(super) fn read_next(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
         let broker = &mut self.brokers[at.index()];
-        broker.requests -= 1;
         let Some(connection) = broker.connection(channel) else {
             return;
         };
@@ -459,6 +492,26 @@ impl Cluster {
             self.start_request(ctx, at, next);
         }
     }
+}
+
+/// A leader knows a batch that came again.
+fn say_recognised(
+    ctx: &mut Context<'_>,
+    (broker, base_offset): (BrokerIndex, u64),
+    producer: ProducerIndex,
+    part: &Part,
+) {
+    ctx.trace(Trace {
+        at: ctx.now,
+        producer,
+        partition: part.partition,
+        first_ordinal: part.first_ordinal,
+        records: part.records,
+        step: TraceStep::Recognised {
+            broker,
+            base_offset,
+        },
+    });
 }
 
 /// Whom a broker knows to lead a partition in its place.
@@ -514,6 +567,14 @@ fn leave(
         false
     });
     done
+}
+
+/// Whether a leader answers with this error only when the batch is in its log already.
+const fn is_said_after_append(error: ErrorCode) -> bool {
+    matches!(
+        error,
+        ErrorCode::RequestTimedOut | ErrorCode::NotEnoughReplicasAfterAppend
+    )
 }
 
 /// Sends a message from a broker to a client.

@@ -14,6 +14,7 @@ use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::partition::Source;
 use crate::sim::queue::Rank;
 use crate::sim::time::SimTime;
+use crate::sim::trace::{Trace, TraceStep};
 
 impl Cluster {
     /// A broker applies the latest metadata: leaders first, then followers.
@@ -159,6 +160,16 @@ fn say_truncated(ctx: &mut Context<'_>, partition: PartitionIndex, gone: Vec<Log
     };
     ctx.fact(Rank::CONTROLLER, fact);
     for batch in gone {
+        ctx.trace(Trace {
+            at: ctx.now,
+            producer: batch.producer,
+            partition,
+            first_ordinal: batch.first_ordinal,
+            records: batch.records,
+            step: TraceStep::Truncated {
+                from_offset: batch.base_offset,
+            },
+        });
         let flow = Flow::Truncated {
             producer: batch.producer,
             partition,

@@ -4,10 +4,12 @@
 //! `handler`, that of consumers in `consumers`, follower fetching in `replication`, in-sync
 //! replicas in `isr`, taking office and following in `leadership`, processes that die and return in
 //! `life`, sessions in `controller`, elections in `election`, replicas that move in `reassign`,
-//! consumer groups in `coordinator`, topics that get more partitions in `growth`.
+//! consumer groups in `coordinator`, quotas in `quotas`, old segments in `retention`, topics that
+//! get more partitions in `growth` and other settings in `configs`.
 
 mod broker;
 mod cleaner;
+mod configs;
 mod consumers;
 mod controller;
 mod coordinator;
@@ -20,9 +22,11 @@ mod key_watch;
 mod leadership;
 mod life;
 mod placement;
+mod quotas;
 mod reassign;
 mod recompression;
 mod replication;
+mod retention;
 mod setup;
 
 use std::sync::Arc;
@@ -36,6 +40,7 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::partition::Partition;
+use quotas::Quotas;
 use recompression::Recompression;
 use replication::FetcherState;
 
@@ -50,6 +55,7 @@ pub struct Cluster {
     fetchers: Vec<FetcherState>,
     controller: Controller,
     groups: Vec<Group>,
+    quotas: Quotas,
     recompression: Recompression,
 }
 
@@ -139,6 +145,9 @@ impl Cluster {
             Event::SessionCheck => self.on_session_check(ctx),
             Event::LeaderRebalance => self.on_leader_rebalance(ctx),
             Event::LogCleaner => self.on_log_cleaner(ctx),
+            Event::LogRetention => self.on_log_retention(ctx),
+            Event::ProducerIdExpiration => self.on_producer_id_expiration(ctx),
+            Event::ThrottleOver { broker, channel } => self.read_next(ctx, broker, channel),
             Event::MetadataApplied {
                 broker,
                 incarnation,

@@ -8,8 +8,10 @@ use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::election::Eligible;
 use crate::sim::cluster::group::Group;
+use crate::sim::cluster::quotas::Quotas;
 use crate::sim::cluster::recompression::Recompression;
 use crate::sim::cluster::replication::FetcherState;
+use crate::sim::cluster::retention::RETENTION_DELAY;
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
@@ -67,15 +69,11 @@ impl Cluster {
             }
         }
         schedule(&brokers, queue);
-        if partitions
-            .iter()
-            .any(|partition| partition.compaction.is_some())
-        {
+        if partitions.iter().any(|p| p.compaction.is_some()) {
             let first = SimTime::ZERO + CLEANER_BACKOFF;
             queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
         }
-        let count = brokers.len();
-        let fetchers = fetchers(&partitions, count);
+        let (count, fetchers) = (brokers.len(), fetchers(&partitions, brokers.len()));
         Self {
             brokers,
             partitions,
@@ -90,6 +88,7 @@ impl Cluster {
                 eligible: Eligible::of(config),
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
+            quotas: Quotas::new(config),
             recompression: Recompression::default(),
         }
     }
@@ -168,6 +167,18 @@ fn schedule(brokers: &[Broker], queue: &mut EventQueue<Event>) {
         SimTime::ZERO + unclean,
         Rank::CONTROLLER,
         Event::UncleanElection,
+    );
+    queue.push(
+        SimTime::ZERO + RETENTION_DELAY,
+        Rank::CONTROLLER,
+        Event::LogRetention,
+    );
+    let expiration = first.settings.transactions;
+    let expiration = SimSpan::from_millis(expiration.producer_id_expiration_check_interval_ms);
+    queue.push(
+        SimTime::ZERO + expiration,
+        Rank::CONTROLLER,
+        Event::ProducerIdExpiration,
     );
     for (place, broker) in brokers.iter().enumerate() {
         let (index, incarnation) = (BrokerIndex(place as u16), broker.incarnation);

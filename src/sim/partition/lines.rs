@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use crate::sim::history::LogBatch;
+use crate::sim::history::{Least, LogBatch};
 use crate::sim::ids::BrokerIndex;
 use crate::sim::leader_epochs::{EpochStart, LeaderEpochs};
 
@@ -180,7 +180,9 @@ impl Partition {
         };
         let shared = self.shared_end(replica);
         if offset < shared {
-            return self.log.read(offset, shared, limit_bytes);
+            return self
+                .log
+                .read((offset, shared), limit_bytes, Least::OneBatch);
         }
         let (mut end, mut bytes) = (offset, 0);
         for batch in self

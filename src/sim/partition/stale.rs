@@ -9,8 +9,10 @@
 
 use crate::sim::ids::{BrokerIndex, ProducerIndex};
 use crate::sim::request::Part;
+use crate::sim::time::SimTime;
 
-use super::{Partition, ProducerState, Replica, Verdict, Waiting, batch_of, remember};
+use super::memory::{batch_of, remember};
+use super::{Partition, ProducerState, Replica, Verdict, Waiting};
 
 /// What such a leader knows.
 #[derive(Clone, Debug)]
@@ -154,14 +156,19 @@ impl Partition {
     }
 
     /// A deposed leader appends a batch; gives the offset of its first record.
-    pub fn append_stale(&mut self, at: BrokerIndex, producer: ProducerIndex, part: &Part) -> u64 {
+    pub fn append_stale(
+        &mut self,
+        (at, now): (BrokerIndex, SimTime),
+        producer: ProducerIndex,
+        part: &Part,
+    ) -> u64 {
         let epoch = self.stale_leader(at).map_or(0, |leader| leader.epoch);
         let base_offset = self.append_apart(at, batch_of(producer, part, epoch));
         let Some(leader) = self.stale.iter_mut().find(|leader| leader.broker == at) else {
             return base_offset;
         };
         if part.base_sequence >= 0 {
-            remember(&mut leader.producers, producer, part, base_offset);
+            remember(&mut leader.producers, producer, part, (base_offset, now));
         }
         leader.know(at, base_offset + u64::from(part.records));
         self.advance_stale(at);

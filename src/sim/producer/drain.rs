@@ -17,6 +17,7 @@ use crate::sim::producer::metadata::Standing;
 use crate::sim::producer::metrics::Drained;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// What a drain pass over one node's partitions did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +165,17 @@ impl Client {
             let codec = self.settings.compression.codec;
             let queue = &self.accumulator.queues[batch.queue as usize];
             request.parts.push(part(queue, batch, (batch_id, codec)));
+            if ctx.records.notes(queue.topic) {
+                let attempt = batch.attempts + 1;
+                ctx.outbox.trace(Trace {
+                    at: ctx.now,
+                    producer: self.me,
+                    partition: queue.partition,
+                    first_ordinal: batch.first_ordinal,
+                    records: batch.records,
+                    step: TraceStep::Sent { broker, attempt },
+                });
+            }
             if mutes {
                 let place = batch.queue;
                 self.accumulator.front_mut(place).is_muted = true;

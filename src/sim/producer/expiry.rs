@@ -11,6 +11,7 @@ use crate::sim::fact::{Fact, Flow};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::time::SimTime;
+use crate::sim::trace::{Trace, TraceStep};
 
 impl Client {
     /// Fails batches older than `delivery.timeout.ms`, queued or in flight.
@@ -102,6 +103,16 @@ impl Client {
                 records,
             },
         );
+        ctx.trace(Trace {
+            at: ctx.now,
+            producer,
+            partition,
+            first_ordinal,
+            records,
+            step: TraceStep::Failed {
+                error: class.into(),
+            },
+        });
         let exception = exception(class, text);
         ctx.fact(
             self.rank,
@@ -117,6 +128,7 @@ impl Client {
             queue: batch.queue,
             records,
             payload,
+            first_ordinal,
         });
         self.accumulator.finish(id);
         self.say_completed();
@@ -133,6 +145,7 @@ impl Client {
         match error {
             ErrorCode::NetworkException => message::disconnected(node),
             ErrorCode::RequestTimedOut => message::disconnected_due_to_timeout(node),
+            ErrorCode::ClusterAuthorizationFailed => message::NOT_IDEMPOTENT.to_string(),
             error => error.default_message().to_string(),
         }
     }

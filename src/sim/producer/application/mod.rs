@@ -347,6 +347,7 @@ impl Load {
             value: value.unwrap_or(0),
             key,
             await_ack: false,
+            before: None,
         }
     }
 

@@ -20,6 +20,7 @@ use crate::sim::producer::rdkafka::statistics::micros;
 use crate::sim::producer::rdkafka::toppar::{Message, Persisted};
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// What a request buffer holds before its first record, beside client id and topic: at worst, for
 /// Produce from version 9 on.
@@ -195,7 +196,19 @@ impl Rdkafka {
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
         request.response_bytes = produce_response_bytes(TopicNaming::Names, &[(name_bytes, 1)]);
         let mut sequence = batch.base_sequence;
+        let is_followed = ctx.records.notes(self.toppars[batch.toppar as usize].topic);
         for run in &batch.runs {
+            if is_followed {
+                let attempt = run.retries + 1;
+                ctx.outbox.trace(Trace {
+                    at: ctx.now,
+                    producer: self.me,
+                    partition,
+                    first_ordinal: run.first,
+                    records: run.count,
+                    step: TraceStep::Sent { broker, attempt },
+                });
+            }
             request.parts.push(Part {
                 partition,
                 batch: id,

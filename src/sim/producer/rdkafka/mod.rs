@@ -42,7 +42,7 @@ use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::kafka::settings::RdkafkaProducerSettings;
 use crate::sim::config::Config;
 use crate::sim::fact::Exception;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::append::Route;
 use crate::sim::producer::client::{Closing, Counts};
 use crate::sim::producer::compressor::Compressor;
@@ -133,6 +133,8 @@ enum Woken {
         records: u32,
         payload: u32,
         value: u32,
+        /// Partition and number of the first, where they had a partition.
+        first: Option<(PartitionIndex, u64)>,
     },
 }
 
