@@ -16,7 +16,7 @@ mod snapshot;
 
 use std::sync::Arc;
 
-use crate::command::{self, CommandProblem, Names, tool};
+use crate::command::{self, CommandProblem, Names, completed, tool};
 use crate::insight::Insight;
 use crate::insight::metric::Metric;
 use crate::insight::sampler::TooManySeries;
@@ -240,17 +240,18 @@ impl Session {
     /// What the outside is told: what the command does, or what Kafka's tool says.
     fn reply(&self, command: &Command, line: &str) -> Result<String, CommandProblem> {
         let simulation = &self.simulation;
-        match *command {
+        match command {
             Command::Inquire(inquiry) => Ok(tool::answer(inquiry, simulation)),
-            Command::Follow { ref key, record } => {
-                let told = self.insight.follow(simulation, key, record);
+            Command::Follow { key, record } => {
+                let told = self.insight.follow(simulation, key, *record);
                 told.map_err(|text| CommandProblem::new(text, 0..line.trim_end().len()))
             }
-            Command::AddPartitions { topic, partitions } => simulation
+            &Command::AddPartitions { topic, partitions } => simulation
                 .check_growth(topic, partitions)
                 .map(|()| deed::words(command, simulation.config()))
                 .map_err(|text| tool::refusal(&text, line)),
-            _ => Ok(deed::words(command, simulation.config())),
+            _ => Ok(completed(command, simulation.config())
+                .unwrap_or_else(|| deed::words(command, simulation.config()))),
         }
     }
 

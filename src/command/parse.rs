@@ -215,6 +215,7 @@ impl Resolver<'_> {
             }
             Verb::Follow { key, record } => Command::Follow { key, record },
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
+            Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,

@@ -101,6 +101,8 @@ fact_kinds! {
     Ended = "ended", Fact::Ended,
     ClientFailed = "client-failed", Fact::ClientFailed { .. },
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
+    SegmentsDeleted = "segments-deleted", Fact::SegmentsDeleted { .. },
+    ProducerForgotten = "producer-forgotten", Fact::ProducerForgotten { .. },
 }
 
 impl FactKind {
@@ -171,6 +173,7 @@ impl FactKind {
             }
             | Fact::IsrChanged { .. }
             | Fact::PartitionsAdded { .. }
+            | Fact::SegmentsDeleted { .. }
             | Fact::PartitionsLearned { .. }
             | Fact::GroupRebalancing { .. }
             | Fact::GroupStable { .. }
@@ -193,6 +196,7 @@ impl FactKind {
             | Fact::Connected { .. }
             | Fact::MetadataUpdated { .. }
             | Fact::LogCleaned { .. }
+            | Fact::ProducerForgotten { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,
         }
     }

@@ -140,6 +140,8 @@ figures! {
         AppendRate = "kdrill-append-rate",
         /// Produce requests answered so far.
         ProduceRequests = "kdrill-produce-requests",
+        /// How long it throttled producers over their quotas so far, all together, in ms.
+        ThrottledMs = "kdrill-throttled-ms",
     }
 }
 

@@ -142,6 +142,7 @@ impl Reading<'_> {
             BrokerFigure::DiskBacklogMs => millis(view.disk_backlog),
             BrokerFigure::BytesAppended | BrokerFigure::AppendRate => view.bytes_appended as f64,
             BrokerFigure::ProduceRequests => view.produce_requests as f64,
+            BrokerFigure::ThrottledMs => view.throttled.as_nanos() as f64 / 1e6,
         }
     }
 

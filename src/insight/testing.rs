@@ -37,6 +37,7 @@ pub(crate) fn config() -> Arc<Config> {
         producers: vec![producer("trips"), producer("trips.eu")],
         groups: Vec::new(),
         consumers: Vec::new(),
+        quotas: Vec::new(),
         timeline: Vec::new(),
     })
 }

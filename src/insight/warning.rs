@@ -14,6 +14,7 @@ mod evidence;
 mod group_evidence;
 mod keys;
 mod producer;
+mod quota;
 mod rdkafka;
 mod skew;
 mod waiting;
@@ -116,7 +117,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 22] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 23] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -129,6 +130,7 @@ pub static DIAGNOSES: [&dyn Diagnosis; 22] = [
     &producer::ReorderingRisk,
     &producer::TinyBatches,
     &producer::LostAtExit,
+    &quota::Throttled,
     &keys::SplitKeys,
     &keys::OutOfOrderReads,
     &skew::SkewedPartitions,

@@ -21,6 +21,7 @@ pub mod metric_name;
 pub mod metric_window;
 pub mod partition_load;
 pub mod properties;
+pub mod quota;
 pub mod rdkafka_error;
 pub mod rdkafka_metric;
 pub mod rdkafka_partitioner;

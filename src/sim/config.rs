@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::config::{java, rdkafka};
+use crate::kafka::quota::Quota;
 use crate::kafka::settings::{
     BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
 };
@@ -64,6 +65,8 @@ pub struct Config {
     pub groups: Vec<GroupConfig>,
     /// Consumers, by [`crate::sim::ids::ConsumerIndex`]: the members of one group stand together.
     pub consumers: Vec<ConsumerConfig>,
+    /// Quotas of clients from the start.
+    pub quotas: Vec<Quota>,
     /// Commands with their moments, in time order.
     pub timeline: Vec<(SimTime, Command)>,
 }
@@ -232,6 +235,9 @@ pub struct ConsumerConfig {
     pub start: SimTime,
 }
 
+/// `client.id` of a process's first Java producer that has none of its own.
+pub const FIRST_CLIENT_ID: &str = "producer-1";
+
 /// Which client library, with its effective configuration.
 #[derive(Clone, Debug)]
 pub enum ClientConfig {
@@ -242,6 +248,14 @@ pub enum ClientConfig {
 }
 
 impl ClientConfig {
+    /// `client.id`, as the first client of a process has it.
+    pub fn client_id(&self) -> &str {
+        match self {
+            Self::Java(settings) => settings.client_id.as_deref().unwrap_or(FIRST_CLIENT_ID),
+            Self::Rdkafka(settings) => &settings.client_id,
+        }
+    }
+
     /// The same client with this configuration, if it accepts it.
     pub fn with(&self, given: &[(String, String)]) -> Option<Self> {
         match self {

@@ -83,6 +83,15 @@ pub enum Event {
     GroupRebalance { group: GroupIndex, turn: u32 },
     /// A command from outside, by its place in the list of commands.
     Command(u32),
+    /// A broker reads a connection again whose client was over its quota.
+    ThrottleOver {
+        broker: BrokerIndex,
+        channel: Channel,
+    },
+    /// Brokers look for segments that are too old or too many.
+    LogRetention,
+    /// Leaders look for producers that have not written for too long.
+    ProducerIdExpiration,
 }
 
 /// The queue keeps every event beside its key, and moves both around.

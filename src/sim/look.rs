@@ -3,6 +3,7 @@
 use crate::kafka::metric_name::{
     ConsumerMetric, ProducerMetric, ProducerNodeMetric, ProducerTopicMetric,
 };
+use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
@@ -65,6 +66,7 @@ impl Simulation {
             request_time: broker.time_of_a_request(),
             bytes_appended: broker.bytes_appended(),
             produce_requests: broker.produce_requests_answered(),
+            throttled: broker.throttled(),
         }
     }
 
@@ -142,6 +144,11 @@ impl Simulation {
         let image = self.cluster.controller().image();
         let first = image.topic(topic).partitions.first()?;
         Some(&self.cluster.partition(*first).settings)
+    }
+
+    /// The quotas of clients, in the order in which they were given.
+    pub fn quotas(&self) -> &[Quota] {
+        self.cluster.quotas()
     }
 
     /// How many partitions there are.

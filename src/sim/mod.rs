@@ -55,6 +55,7 @@ pub mod records;
 mod replay;
 mod request;
 mod rng;
+pub mod segments;
 mod simulation;
 #[cfg(test)]
 mod stories;

@@ -3,6 +3,8 @@
 //! Simplification: the log is one history. A leader that has lost its office without knowing it
 //! takes no more records here, where a real one would take acks=1 writes and truncate them later.
 
+use std::collections::VecDeque;
+
 use crate::kafka::compression::decompression_time_ns;
 use crate::kafka::error::ErrorCode;
 use crate::kafka::settings::{StoredCompression, TopicSettings};
@@ -12,6 +14,7 @@ use crate::sim::consumer::CallId;
 use crate::sim::history::{Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::request::{Part, RequestId};
+use crate::sim::segments::{Retention, Segments};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
@@ -30,6 +33,8 @@ pub struct Partition {
     pub replicas: Vec<Replica>,
     /// The log.
     pub log: Log,
+    /// Its segments, where the topic is not compacted.
+    pub segments: Segments,
     /// Its segments, and what the cleaner left, where the topic is compacted.
     pub compaction: Option<Compaction>,
     /// First offset that is not yet committed.
@@ -43,7 +48,7 @@ pub struct Partition {
     /// Fetches of consumers that wait for the high watermark to move.
     pub readers: Vec<CallId>,
     /// Errors that commands want answered next.
-    pub injected: Vec<ErrorCode>,
+    pub injected: VecDeque<ErrorCode>,
     /// How long decompressing takes of what was appended so far.
     decompression: Decompression,
     producers: Vec<Option<ProducerState>>,
@@ -91,6 +96,8 @@ pub struct Waiting {
 struct ProducerState {
     producer_id: i64,
     epoch: i16,
+    /// When its last batch was appended.
+    last_at: SimTime,
     batches: [Remembered; BATCHES_RETAINED],
     count: u8,
 }
@@ -136,6 +143,7 @@ impl Partition {
             settings: settings.clone(),
             replicas: replicas.iter().map(replica).collect(),
             log: Log::new(start_offset, detail),
+            segments: Segments::default(),
             compaction: (settings.cleanup_policy.compacts() && detail == HistoryDetail::Records)
                 .then(Compaction::default),
             high_watermark: start_offset,
@@ -143,7 +151,7 @@ impl Partition {
             isr: replicas.to_vec(),
             purgatory: Vec::new(),
             readers: Vec::new(),
-            injected: Vec::new(),
+            injected: VecDeque::new(),
             decompression: Decompression::default(),
             producers: Vec::new(),
         }
@@ -198,6 +206,9 @@ impl Partition {
         if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
             return Verdict::Refuse(ErrorCode::MessageTooLarge);
         }
+        if part.stored_bytes > self.settings.segment_bytes {
+            return Verdict::Refuse(ErrorCode::RecordListTooLarge);
+        }
         if part.base_sequence < 0 {
             return Verdict::Append;
         }
@@ -213,7 +224,7 @@ impl Partition {
     }
 
     /// Appends a batch at the leader; gives the offset of its first record.
-    pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
+    pub fn append(&mut self, producer: ProducerIndex, part: &Part, now: SimTime) -> u64 {
         self.decompression.add(self.settings.compression, part);
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
@@ -237,7 +248,12 @@ impl Partition {
             replica.known_end_offset = end_offset;
         }
         if part.base_sequence >= 0 {
-            self.remember(producer, part, base_offset);
+            self.remember(producer, part, (base_offset, now));
+        }
+        let place = (base_offset, part.stored_bytes);
+        match &mut self.compaction {
+            Some(compaction) => compaction.note_append(&self.settings, place, now),
+            None => self.segments.note_append(&self.settings, place, now),
         }
         base_offset
     }
@@ -250,6 +266,33 @@ impl Partition {
         } = self.decompression;
         let nanos = u128::from(bytes) * u128::from(nanos) / u128::from(stored_bytes.max(1));
         SimSpan::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// Deletes the segments that are over a limit: the log begins later. Gives how many records
+    /// are gone, if any.
+    ///
+    /// Source: `UnifiedLog.deleteOldSegments`.
+    pub fn delete_old_segments(&mut self, limit: Retention, now: SimTime) -> Option<u64> {
+        if self.compaction.is_some() || !self.settings.cleanup_policy.deletes() {
+            return None;
+        }
+        let ends = (self.high_watermark, self.log.end_offset());
+        let start = self.segments.too_much(limit, &self.settings, ends, now)?;
+        self.segments.drop_before(start);
+        Some(self.log.delete_before(start))
+    }
+
+    /// Forgets producers that have not written for so long (`producer.id.expiration.ms`).
+    pub fn expire_producers(&mut self, age: SimSpan, now: SimTime) -> Vec<ProducerIndex> {
+        let mut expired = Vec::new();
+        for (place, state) in self.producers.iter_mut().enumerate() {
+            let is_old = |state: &ProducerState| now.since(state.last_at) >= age;
+            if state.as_ref().is_some_and(is_old) {
+                *state = None;
+                expired.push(ProducerIndex(place as u16));
+            }
+        }
+        expired
     }
 
     /// What the cleaner left of the beginning of the log.
@@ -313,8 +356,9 @@ impl Partition {
     /// Cuts the log and everything that remembers more than it holds; gives the batches gone.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
         let gone = self.log.truncate(offset);
-        if let Some(compaction) = &mut self.compaction {
-            compaction.truncate(offset);
+        match &mut self.compaction {
+            Some(compaction) => compaction.truncate(offset),
+            None => self.segments.truncate(offset),
         }
         let end_offset = self.log.end_offset();
         for replica in &mut self.replicas {
@@ -328,7 +372,12 @@ impl Partition {
         gone
     }
 
-    fn remember(&mut self, producer: ProducerIndex, part: &Part, base_offset: u64) {
+    fn remember(
+        &mut self,
+        producer: ProducerIndex,
+        part: &Part,
+        (base_offset, now): (u64, SimTime),
+    ) {
         if self.producers.len() <= producer.index() {
             self.producers.resize(producer.index() + 1, None);
         }
@@ -342,12 +391,14 @@ impl Partition {
                 if state.epoch != part.epoch {
                     (state.epoch, state.count) = (part.epoch, 0);
                 }
+                state.last_at = now;
                 state.push(remembered);
             }
             slot => {
                 let mut state = ProducerState {
                     producer_id: part.producer_id,
                     epoch: part.epoch,
+                    last_at: now,
                     batches: [Remembered::default(); BATCHES_RETAINED],
                     count: 0,
                 };
@@ -460,8 +511,8 @@ mod tests {
     #[test]
     fn a_batch_sent_twice_is_a_duplicate_at_its_first_offset() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 10));
-        partition.append(P, &batch(0, 10, 5));
+        partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
+        partition.append(P, &batch(0, 10, 5), SimTime::ZERO);
         assert_eq!(partition.judge(P, &batch(0, 10, 5)), Verdict::Duplicate(10));
     }
 
@@ -469,7 +520,7 @@ mod tests {
     fn the_sixth_last_batch_is_no_longer_recognised() {
         let mut partition = partition();
         for i in 0..6 {
-            partition.append(P, &batch(0, i, 1));
+            partition.append(P, &batch(0, i, 1), SimTime::ZERO);
         }
         assert_eq!(partition.judge(P, &batch(0, 1, 1)), Verdict::Duplicate(1));
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
@@ -479,7 +530,7 @@ mod tests {
     #[test]
     fn a_gap_in_the_sequence_is_refused() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 1));
+        partition.append(P, &batch(0, 0, 1), SimTime::ZERO);
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
         assert_eq!(partition.judge(P, &batch(0, 2, 1)), refused);
     }
@@ -487,7 +538,7 @@ mod tests {
     #[test]
     fn a_new_epoch_starts_at_zero() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 1));
+        partition.append(P, &batch(0, 0, 1), SimTime::ZERO);
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
         assert_eq!(partition.judge(P, &batch(1, 1, 1)), refused);
         assert_eq!(partition.judge(P, &batch(1, 0, 1)), Verdict::Append);
@@ -500,12 +551,36 @@ mod tests {
     }
 
     #[test]
+    fn a_forgotten_producer_may_go_on_anywhere_and_is_not_recognised() {
+        let mut partition = partition();
+        partition.append(P, &batch(0, 0, 2), SimTime::ZERO);
+        let day = SimSpan::from_seconds(86_400);
+        let almost = SimTime::from_seconds(86_399);
+        assert_eq!(partition.expire_producers(day, almost), []);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), Verdict::Duplicate(0));
+        assert_eq!(
+            partition.expire_producers(day, SimTime::from_seconds(86_400)),
+            [P]
+        );
+        assert_eq!(partition.judge(P, &batch(0, 7, 2)), Verdict::Append);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), Verdict::Append);
+    }
+
+    #[test]
+    fn a_batch_above_segment_bytes_is_no_case_for_splitting() {
+        let mut partition = partition();
+        partition.settings.segment_bytes = 99;
+        let refused = Verdict::Refuse(ErrorCode::RecordListTooLarge);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), refused);
+    }
+
+    #[test]
     fn the_high_watermark_waits_for_every_replica_in_sync() {
         let topic = (TopicIndex(0), 0);
         let replicas = [BrokerIndex(0), BrokerIndex(1)];
         let settings = TopicSettings::defaults();
         let mut partition = Partition::new(topic, &settings, &replicas, 0, HistoryDetail::Sums);
-        partition.append(P, &batch(0, 0, 10));
+        partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
         assert!(!partition.advance_high_watermark());
         partition.replicas[1].known_end_offset = 4;
         assert!(partition.advance_high_watermark());

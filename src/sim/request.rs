@@ -68,6 +68,8 @@ pub struct Request {
     pub producer_id: (i64, i16),
     /// Produce with acks=all: batches that still wait for replicas.
     pub waiting: u16,
+    /// `throttle_time_ms` of the answer.
+    pub throttle_ms: u32,
     holders: u8,
     uses: u32,
 }
@@ -128,6 +130,7 @@ impl Requests {
         request.image = None;
         (request.channel, request.broker, request.api) = (channel, broker, api);
         (request.sent, request.waiting, request.holders) = (now, 0, 2);
+        request.throttle_ms = 0;
         request.uses += 1;
         RequestId {
             slot,
@@ -199,6 +202,7 @@ impl Requests {
             image: None,
             producer_id: (-1, -1),
             waiting: 0,
+            throttle_ms: 0,
             holders: 0,
             uses: 0,
         });

@@ -49,6 +49,7 @@ pub fn world() -> Config {
         producers: vec![producer("trips", &[])],
         groups: Vec::new(),
         consumers: Vec::new(),
+        quotas: Vec::new(),
         timeline: Vec::new(),
     }
 }

@@ -255,6 +255,56 @@ pub fn validate(
     }
 }
 
+/// A topic's settings after some of them changed; those without a value are the broker's default
+/// again.
+pub fn altered(
+    version: KafkaVersion,
+    current: &TopicSettings,
+    broker_defaults: &TopicSettings,
+    changes: &[(String, Option<String>)],
+) -> Result<TopicSettings, Vec<ConfigProblem>> {
+    let mut base = current.clone();
+    for (key, _) in changes.iter().filter(|(_, value)| value.is_none()) {
+        reset(&mut base, key, broker_defaults);
+    }
+    let set = changes.iter().filter_map(|(key, value)| {
+        let value = value.clone()?;
+        Some((key.clone(), value))
+    });
+    let set: Vec<(String, String)> = set.collect();
+    validate(version, &base, &set).map(|(settings, _)| settings)
+}
+
+/// Takes one setting from another topic, or from the brokers' defaults.
+fn reset(settings: &mut TopicSettings, key: &str, from: &TopicSettings) {
+    match key {
+        "min.insync.replicas" => settings.min_insync_replicas = from.min_insync_replicas,
+        "unclean.leader.election.enable" => {
+            settings.unclean_leader_election = from.unclean_leader_election;
+        }
+        "max.message.bytes" => settings.max_message_bytes = from.max_message_bytes,
+        "cleanup.policy" => settings.cleanup_policy = from.cleanup_policy,
+        "retention.ms" => settings.retention_ms = from.retention_ms,
+        "retention.bytes" => settings.retention_bytes = from.retention_bytes,
+        "segment.bytes" => settings.segment_bytes = from.segment_bytes,
+        "segment.ms" => settings.segment_ms = from.segment_ms,
+        "message.timestamp.type" => settings.timestamp_type = from.timestamp_type,
+        "message.timestamp.before.max.ms" => {
+            settings.timestamp_before_max_ms = from.timestamp_before_max_ms;
+        }
+        "message.timestamp.after.max.ms" => {
+            settings.timestamp_after_max_ms = from.timestamp_after_max_ms;
+        }
+        "min.cleanable.dirty.ratio" => {
+            settings.min_cleanable_dirty_ratio = from.min_cleanable_dirty_ratio;
+        }
+        "delete.retention.ms" => settings.delete_retention_ms = from.delete_retention_ms,
+        "min.compaction.lag.ms" => settings.min_compaction_lag_ms = from.min_compaction_lag_ms,
+        "max.compaction.lag.ms" => settings.max_compaction_lag_ms = from.max_compaction_lag_ms,
+        _ => {}
+    }
+}
+
 /// What a topic says where it says something, and the broker's default elsewhere.
 fn settings(values: &Values, default: &TopicSettings) -> TopicSettings {
     let set_ms = |name: &str, default_ms| unsigned_if_set(values, name).unwrap_or(default_ms);

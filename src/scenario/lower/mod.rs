@@ -12,6 +12,7 @@ mod keys;
 mod load;
 mod metric;
 mod producer;
+mod quota;
 mod rdkafka;
 mod script;
 mod settings;
@@ -98,6 +99,7 @@ pub(crate) fn lower(
         .collect();
     let (groups, consumers) = consumer::consumers(&mut world, root);
     topic::histories(&mut world, root, &producers);
+    let quotas = quota::quotas(&mut world, root);
     let mut config = Config {
         seed: overrides.seed.or(scenario.whole("seed")).unwrap_or(1),
         duration: overrides.until.unwrap_or(world.duration),
@@ -111,6 +113,7 @@ pub(crate) fn lower(
         producers,
         groups,
         consumers,
+        quotas,
         timeline: Vec::new(),
     };
     let names = Names::of(&config);

@@ -14,6 +14,7 @@ use crate::sim::cluster::broker::Process;
 use crate::sim::consumer::{Answer, Ask, CallId, Fetch, Wire};
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
+use crate::sim::history::Least;
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, PartitionIndex, TopicIndex};
 use crate::sim::network::{Lane, Way};
 use crate::sim::queue::Rank;
@@ -306,7 +307,13 @@ impl Cluster {
                 continue;
             }
             let limit = room.min(u64::from(fetch.limits.max_partition_bytes));
-            (part.to, part.bytes) = log.read(part.from, partition.high_watermark, limit);
+            let least = if total == 0 {
+                Least::OneBatch
+            } else {
+                Least::Nothing
+            };
+            let reach = (part.from, partition.high_watermark);
+            (part.to, part.bytes) = log.read(reach, limit, least);
             part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;
         }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use crate::kafka::size::{FillingBatch, RecordSize};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Stage};
+use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Origin, Stage};
 use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::time::SimTime;
@@ -348,7 +348,10 @@ impl Accumulator {
         self.note_head(queue);
         let queue = &mut self.queues[queue as usize];
         let batch = self.batches.get_mut(id);
-        if batch.attempts == 0 {
+        // A part of a split batch has its sequence, and so its place there, from the start.
+        let is_new = batch.attempts == 0
+            && (batch.origin == Origin::Appended || !queue.unfinished.contains(&id));
+        if is_new {
             queue.unfinished.push_back(id);
             batch.written = self.compressor.close(queue.topic, batch.plain);
         }
@@ -364,6 +367,13 @@ impl Accumulator {
         batch.last_attempt_ms = now_ms;
         batch.leader = LeaderOfRetry::Same;
         batch.stage = Stage::Retrying;
+        self.enqueue_before_new(id);
+    }
+
+    /// Puts a batch before all that were never sent: in order of sequences with idempotence
+    /// (`insertInSequenceOrder`), else in front.
+    pub fn enqueue_before_new(&mut self, id: BatchId) {
+        let batch = self.batches.get(id);
         let (sequence, place) = (batch.base_sequence, batch.queue);
         let queue = &mut self.queues[place as usize];
         let mut at = 0;

@@ -46,6 +46,17 @@ pub struct Batch {
     pub base_sequence: i32,
     /// Producer id and epoch that the sequence belongs to.
     pub producer_id: (i64, i16),
+    /// How it came to be.
+    pub origin: Origin,
+}
+
+/// How a batch came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Filled record by record, in memory of the pool.
+    Appended,
+    /// A part of a batch that was too large, in memory outside the pool.
+    Split,
 }
 
 /// Whether a batch that is to be sent again goes to the leader that it came back from (KIP-951).
@@ -94,6 +105,7 @@ pub struct Batches {
     slots: Vec<Batch>,
     free: Vec<BatchId>,
     opened: u64,
+    splits: u64,
 }
 
 impl Batches {
@@ -118,7 +130,19 @@ impl Batches {
             drained: now,
             base_sequence: -1,
             producer_id: (-1, -1),
+            origin: Origin::Appended,
         };
+        self.place(batch)
+    }
+
+    /// A part of a batch that was too large. It keeps the name and the age of the whole: who waits
+    /// for that waits for all its parts.
+    pub fn open_part(&mut self, part: Batch) -> BatchId {
+        self.splits += 1;
+        self.place(part)
+    }
+
+    fn place(&mut self, batch: Batch) -> BatchId {
         if let Some(id) = self.free.pop() {
             self.slots[id as usize] = batch;
             id
@@ -158,10 +182,12 @@ impl Batches {
             .filter(|(_, batch)| batch.stage != Stage::Free)
     }
 
-    /// Whether the batch with this serial is still to be completed.
+    /// Whether the batch with this serial, or a part of it, is still to be completed.
     pub fn is_incomplete(&self, id: BatchId, serial: u64) -> bool {
-        let batch = self.get(id);
-        batch.serial == serial && !matches!(batch.stage, Stage::Free | Stage::ExpiredInFlight)
+        let is_it = |batch: &Batch| {
+            batch.serial == serial && !matches!(batch.stage, Stage::Free | Stage::ExpiredInFlight)
+        };
+        is_it(self.get(id)) || (self.splits > 0 && self.iter().any(is_it))
     }
 
     /// The serial of the newest batch.

@@ -12,7 +12,7 @@ use crate::sim::config::Config;
 use crate::sim::fact::Exception;
 use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
-use crate::sim::producer::batch::BatchId;
+use crate::sim::producer::batch::{BatchId, Origin};
 use crate::sim::producer::buffer_pool::{BufferPool, Waiter};
 use crate::sim::producer::choice::ClassPartitioner;
 use crate::sim::producer::compressor::Compressor;
@@ -56,6 +56,8 @@ pub struct Client {
     /// When a new batch last woke the sender for a look that would have found nothing.
     pub(super) look_spared_at: SimTime,
     pub(super) draws: Draws,
+    /// What ended the client for good, if anything did.
+    pub(super) fatal: Option<Arc<Exception>>,
     pub(super) woken: Vec<Woken>,
     pub(super) counts: Counts,
     /// By partition: the ordinal of this client's first record, after those of earlier clients.
@@ -141,8 +143,9 @@ impl Client {
         let stream = |purpose| Stream::new(seed, purpose, major, incarnation);
         let client_id = settings
             .client_id
-            .clone()
-            .unwrap_or_else(|| format!("producer-{}", 1));
+            .as_deref()
+            .unwrap_or(crate::sim::config::FIRST_CLIENT_ID)
+            .to_owned();
         let codec = Codec {
             compression: settings.compression,
             writer: Writer::Java,
@@ -170,6 +173,7 @@ impl Client {
                 reconnect: stream(Purpose::Reconnect),
                 least_loaded_node: stream(Purpose::LeastLoadedNode),
             },
+            fatal: None,
             woken: Vec::new(),
             counts: Counts::default(),
             first_ordinals: Vec::new(),
@@ -247,9 +251,14 @@ impl Client {
         configured.or_else(|| config.producers[self.me.index()].rack.clone())
     }
 
-    /// Gives a completed batch's memory back and lets waiting threads take it.
+    /// Gives a completed batch's memory back and lets waiting threads take it. Parts of a split
+    /// batch have none of the pool's.
     pub(super) fn free_memory(&mut self, id: BatchId, now: SimTime) {
-        let size = u64::from(self.accumulator.batches.get(id).limit);
+        let batch = self.accumulator.batches.get(id);
+        if batch.origin == Origin::Split {
+            return;
+        }
+        let size = u64::from(batch.limit);
         self.pool.deallocate(size);
         self.serve_waiters(now);
     }

@@ -75,6 +75,14 @@ impl Compressor {
         BATCH_OVERHEAD.saturating_add(compressed)
     }
 
+    /// A batch was too large for its broker: batches of this topic are taken not to shrink at all,
+    /// until they are seen to (`CompressionRatioEstimator.resetEstimation`).
+    pub fn forget(&mut self, topic: TopicIndex) {
+        if let Some(topic) = self.topics.get_mut(topic.index()).and_then(Option::as_mut) {
+            topic.ratio = RatioEstimate::INITIAL;
+        }
+    }
+
     /// What a batch with so many bytes before compression comes to, header included, without
     /// learning from it.
     pub fn compressed(&self, topic: TopicIndex, plain: u32) -> u32 {

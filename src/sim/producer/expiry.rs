@@ -145,6 +145,7 @@ impl Client {
         match error {
             ErrorCode::NetworkException => message::disconnected(node),
             ErrorCode::RequestTimedOut => message::disconnected_due_to_timeout(node),
+            ErrorCode::ClusterAuthorizationFailed => message::NOT_IDEMPOTENT.to_string(),
             error => error.default_message().to_string(),
         }
     }

@@ -1,6 +1,7 @@
 //! `TransactionManager` of a producer that is idempotent and not transactional: one producer id,
 //! sequences per partition, epochs bumped by the client itself.
 
+use crate::kafka::error::ErrorCode;
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::accumulator::{Accumulator, Queue, Sequences};
 use crate::sim::producer::batch::BatchId;
@@ -32,6 +33,8 @@ pub enum ProducerIdState {
         /// Its epoch.
         epoch: i16,
     },
+    /// A fatal error came: nothing is sent any more.
+    Failed,
 }
 
 /// Whether a head batch may be drained now.
@@ -69,6 +72,19 @@ impl Idempotence {
             self.state,
             ProducerIdState::Off | ProducerIdState::Ready { .. }
         )
+    }
+
+    /// Whether an error of a batch ends the client (`maybeTransitionToErrorState`).
+    pub fn is_fatal(&self, error: ErrorCode) -> bool {
+        let is_fatal = matches!(
+            error,
+            ErrorCode::ClusterAuthorizationFailed
+                | ErrorCode::TransactionalIdAuthorizationFailed
+                | ErrorCode::ProducerFenced
+                | ErrorCode::UnsupportedVersion
+                | ErrorCode::InvalidProducerIdMapping
+        );
+        self.is_on() && is_fatal
     }
 
     /// Producer id and epoch, or (-1, -1).
@@ -120,7 +136,8 @@ impl Idempotence {
 
     /// Asks for a bumped epoch because of this queue; it happens at the sender's next turn.
     pub fn request_bump(&mut self, queue: u32) {
-        if self.is_on() && !self.rewrite.contains(&queue) {
+        let is_alive = self.is_on() && self.state != ProducerIdState::Failed;
+        if is_alive && !self.rewrite.contains(&queue) {
             self.rewrite.push(queue);
         }
     }

@@ -26,6 +26,7 @@ pub struct ClientMetrics {
     record_error: Sensor,
     pool_wait: Sensor,
     buffer_exhausted: Sensor,
+    batch_split: Sensor,
     flush_time_ns: u64,
     metadata_wait_ns: u64,
     connection_creation: Sensor,
@@ -109,6 +110,7 @@ impl ClientMetrics {
             record_error: Sensor::new(window),
             pool_wait: Sensor::new(window),
             buffer_exhausted: Sensor::new(window),
+            batch_split: Sensor::new(window),
             flush_time_ns: 0,
             metadata_wait_ns: 0,
             connection_creation: Sensor::new(window),
@@ -190,6 +192,11 @@ impl ClientMetrics {
         }
     }
 
+    /// A batch was too large and became several.
+    pub fn batch_split(&mut self, now_ms: u64) {
+        self.batch_split.record(1.0, now_ms);
+    }
+
     /// A batch failed.
     pub fn batch_failed(&mut self, topic: usize, records: u32, now_ms: u64) {
         self.record_error.record(f64::from(records), now_ms);
@@ -216,10 +223,15 @@ impl ClientMetrics {
         node.wire.sent.record(f64::from(bytes), now_ms);
     }
 
-    /// A response came from a node.
-    pub fn response_received(&mut self, slot: usize, bytes: u32, now_ms: u64) {
+    /// A response came from a node, with the throttle time that it carries.
+    pub fn response_received(
+        &mut self,
+        slot: usize,
+        (bytes, throttle_ms): (u32, u32),
+        now_ms: u64,
+    ) {
         self.wire.received.record(f64::from(bytes), now_ms);
-        self.throttle_time.record(0.0, now_ms);
+        self.throttle_time.record(f64::from(throttle_ms), now_ms);
         if let Some(node) = &mut self.nodes[slot] {
             node.wire.received.record(f64::from(bytes), now_ms);
         }
@@ -261,7 +273,8 @@ impl ClientMetrics {
             M::BufferExhaustedTotal => self.buffer_exhausted.total(),
             M::FlushTimeNsTotal => Some(self.flush_time_ns as f64),
             M::MetadataWaitTimeNsTotal => Some(self.metadata_wait_ns as f64),
-            M::BatchSplitRate | M::BatchSplitTotal => Some(0.0),
+            M::BatchSplitRate => self.batch_split.rate(now_ms),
+            M::BatchSplitTotal => self.batch_split.total(),
             _ => self.read_wire(metric, now_ms),
         }
     }

@@ -32,6 +32,7 @@ mod retry_backoff;
 mod round_robin;
 mod sender;
 mod sleep;
+mod split;
 mod sticky_by_batch;
 mod view;
 mod wire;

@@ -2,13 +2,16 @@
 //!
 //! Source: `Sender.handleProduceResponse`, `completeBatch`, `canRetry`, `TransactionManager`.
 
+use std::sync::Arc;
+
 use crate::kafka::error::ErrorCode;
+use crate::kafka::message;
 use crate::sim::context::Context;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
-use crate::sim::producer::client::{Client, Woken};
+use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::metadata::{News, Standing};
@@ -23,9 +26,9 @@ impl Client {
     /// A response arrived on a present connection. Both holders of the request let go.
     pub fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let now_ms = ctx.now.as_millis();
-        let (channel, api) = {
+        let (channel, api, throttle_ms) = {
             let request = ctx.requests.get(id);
-            (request.channel, request.api)
+            (request.channel, request.api, request.throttle_ms)
         };
         let connection = self.connections.get_mut(channel.slot);
         connection.used_ms = now_ms;
@@ -34,8 +37,12 @@ impl Client {
             sent.is_some_and(|sent| sent.request == id),
             "responses come in order of requests"
         );
+        if throttle_ms > 0 {
+            connection.throttle(throttle_ms, ctx.now);
+        }
+        let received = (RESPONSE_BYTES, throttle_ms);
         self.metrics
-            .response_received(channel.slot as usize, RESPONSE_BYTES, now_ms);
+            .response_received(channel.slot as usize, received, now_ms);
         match api {
             ApiKey::ApiVersions => self.on_ready(ctx, channel.slot),
             ApiKey::Metadata => self.on_metadata(ctx, id),
@@ -54,6 +61,9 @@ impl Client {
 
     fn on_producer_id(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let (producer_id, epoch) = ctx.requests.get(id).producer_id;
+        if self.fatal.is_some() {
+            return;
+        }
         self.idempotence.state = ProducerIdState::Ready { producer_id, epoch };
         let producer = self.me;
         ctx.fact(
@@ -165,7 +175,8 @@ impl Client {
         for part in &parts {
             self.unmute(part.batch);
             match part.error {
-                None => self.succeed(ctx, id, part),
+                // The broker has it, and has forgotten where: a success without offset.
+                None | Some(ErrorCode::DuplicateSequenceNumber) => self.succeed(ctx, id, part),
                 Some(error) => self.on_error(ctx, part.batch, error, slot),
             }
         }
@@ -241,6 +252,10 @@ impl Client {
             self.release_expired(ctx, id);
             return;
         }
+        if error == ErrorCode::MessageTooLarge && batch.records > 1 {
+            self.split(ctx, id);
+            return;
+        }
         if error.is_invalid_metadata() {
             self.metadata.request_update();
         }
@@ -255,12 +270,37 @@ impl Client {
             Node::Bootstrap(broker) => -1 - i32::from(broker.0),
             Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,
         };
-        let text = Self::text_of(error, node);
+        let topic = self.accumulator.queues[place as usize].topic;
+        let text = match error {
+            ErrorCode::TopicAuthorizationFailed => {
+                message::topic_not_authorized(&ctx.config.topics[topic.index()].name)
+            }
+            error => Self::text_of(error, node),
+        };
+        if self.idempotence.is_fatal(error) {
+            self.fail_for_good(ctx, error, &text);
+        }
         self.fail_batch(ctx, id, error.exception(), text);
         self.release(id, ctx.now);
         if adjusts {
             self.idempotence.request_bump(place);
         }
+    }
+
+    /// A fatal error of an idempotent producer: the sender gives up everything at its next turn.
+    fn fail_for_good(&mut self, ctx: &mut Context<'_>, error: ErrorCode, text: &str) {
+        if self.fatal.is_some() {
+            return;
+        }
+        let fatal = exception(error.exception(), text);
+        let fact = Fact::ClientFailed {
+            producer: self.me,
+            exception: Arc::clone(&fatal),
+        };
+        ctx.fact(self.rank, fact);
+        self.fatal = Some(fatal);
+        self.idempotence.state = ProducerIdState::Failed;
+        self.sleep.wake_by(ctx.now);
     }
 
     fn may_retry(&mut self, ctx: &Context<'_>, id: BatchId, error: ErrorCode) -> bool {
@@ -269,6 +309,11 @@ impl Client {
         let in_time = batch.age_ms(now_ms) < self.settings.delivery_timeout_ms;
         if !in_time || batch.attempts >= self.settings.retries {
             return false;
+        }
+        // No broker from 2.4 on says that it does not know a producer, and none could say where its
+        // log begins: then the client asks again.
+        if self.idempotence.is_on() && error == ErrorCode::UnknownProducerId {
+            return true;
         }
         if !self.idempotence.is_on() || error != ErrorCode::OutOfOrderSequenceNumber {
             return error.is_retriable();

@@ -72,6 +72,7 @@ fn settings(values: &Values) -> BrokerSettings {
             offsets_replication_factor: values.or_zero("offsets.topic.replication.factor"),
             initial_rebalance_delay_ms: values.or_zero("group.initial.rebalance.delay.ms"),
         },
+        retention_check_interval_ms: values.or_zero("log.retention.check.interval.ms"),
         topic_defaults: topic_defaults(values),
     }
 }

@@ -448,7 +448,7 @@ pub(super) const KEYS: &[ConfigKey] = &[
         "300000",
         "How often old segments are looked for.",
     )
-    .ignored(),
+    .valid(AT_LEAST_1),
     key("log.cleaner.threads", Int, "1", "Threads that compact.")
         .valid(AT_LEAST_0)
         .ignored(),

@@ -59,6 +59,9 @@ impl Rdkafka {
         match self.topics[call.topic.index()].knowledge {
             Knowledge::Unknown => {}
             Knowledge::Missing => return Sent::Failed(exception(RdkafkaError::UnknownTopic)),
+            Knowledge::Unauthorized => {
+                return Sent::Failed(exception(RdkafkaError::TopicAuthorizationFailed));
+            }
             Knowledge::Known => {
                 let number = self.number_of(call.topic, call.route, ctx.now);
                 let toppars = &self.topics[call.topic.index()].toppars;

@@ -178,6 +178,9 @@ impl Rdkafka {
     pub(super) fn send_again(&mut self, ctx: &mut Context<'_>, batch: &Batch, again: Again) {
         if self.settings.idempotence.is_on() {
             self.drain(ctx, batch.toppar);
+        } else if self.settings.max_in_flight == 1 {
+            // The next request may be built and unsent: it must not overtake this one.
+            self.pull_back(ctx, batch.toppar);
         }
         let jitter = self.jitter_percent();
         let parts: Vec<(Run, Vec<Message>)> = batch
