@@ -82,13 +82,6 @@ pub fn render(command: &Command, names: &Names) -> String {
     }
 }
 
-fn follow_line(key: &str, record: Option<u32>) -> String {
-    let record = record.map_or_else(String::new, |record| format!(" --record {record}"));
-    // What looks like a flag is a key all the same.
-    let dashes = if key.starts_with('-') { "-- " } else { "" };
-    format!("follow{record} {dashes}{}", quoted(key))
-}
-
 /// What `kafka-configs.sh` changes; nothing for other commands.
 fn configs_line(command: &Command, names: &Names) -> String {
     match command {
@@ -113,6 +106,13 @@ fn configs_line(command: &Command, names: &Names) -> String {
         ),
         _ => String::new(),
     }
+}
+
+fn follow_line(key: &str, record: Option<u32>) -> String {
+    let record = record.map_or_else(String::new, |record| format!(" --record {record}"));
+    // What looks like a flag is a key all the same.
+    let dashes = if key.starts_with('-') { "-- " } else { "" };
+    format!("follow{record} {dashes}{}", quoted(key))
 }
 
 fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
