@@ -233,6 +233,11 @@ fn any_configuration() -> impl Strategy<Value = Command> {
     prop_oneof![quota, topic]
 }
 
+fn any_follow() -> impl Strategy<Value = Command> {
+    let follow = |(key, record)| Command::Follow { key, record };
+    ("[ -~]{1,12}", prop::option::of(1..=u32::MAX)).prop_map(follow)
+}
+
 fn any_command() -> impl Strategy<Value = Command> {
     let broker = || (0..3_u16).prop_map(BrokerIndex);
     let producer = || (0..2_u16).prop_map(ProducerIndex);
@@ -286,8 +291,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         }),
         any_inquiry().prop_map(Command::Inquire),
         any_configuration(),
-        ("[ -~]{1,12}", prop::option::of(1..=u32::MAX))
-            .prop_map(|(key, record)| Command::Follow { key, record }),
+        any_follow(),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
         (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),

@@ -47,9 +47,7 @@ pub fn words(command: &Command, config: &Config) -> String {
         }
         Command::Inquire(inquiry) => looking(inquiry, config),
         Command::SetQuota { .. } | Command::SetTopic { .. } => configured(command, config),
-        Command::Follow { key, .. } => {
-            format!("somebody follows the records of {}", names::shown(key))
-        }
+        Command::Follow { key, .. } => following(key),
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",
@@ -115,6 +113,10 @@ fn whom(entity: &QuotaEntity) -> String {
     let user = entity.user.iter().map(|name| part("user", name));
     let client = entity.client_id.iter().map(|name| part("client", name));
     user.chain(client).collect::<Vec<_>>().join(", ")
+}
+
+fn following(key: &str) -> String {
+    format!("somebody follows the records of {}", names::shown(key))
 }
 
 fn looking(inquiry: &Inquiry, config: &Config) -> String {

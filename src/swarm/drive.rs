@@ -7,7 +7,7 @@ use super::check::{Broken, Invariant};
 use super::dice::{Dice, Subject};
 use super::watch::Watch;
 use crate::insight::ledger::Ledger;
-use crate::sim::config::Config;
+use crate::sim::config::{Config, HistoryDetail};
 use crate::sim::time::SimSpan;
 use crate::sim::{Output, Progress, Simulation};
 
@@ -20,9 +20,22 @@ pub(super) struct Observed {
     pub(super) ledger: Ledger,
 }
 
+/// The same world, whose logs remember every batch: what a log has folded cannot be checked.
+fn remembering(config: &Config) -> Arc<Config> {
+    let mut config = config.clone();
+    let topics = config.topics.iter_mut();
+    for topic in topics.filter_map(|topic| topic.existing.as_mut()) {
+        if topic.history == HistoryDetail::Sums {
+            topic.history = HistoryDetail::Batches;
+        }
+    }
+    Arc::new(config)
+}
+
 /// Runs to the end in slices from a nanosecond to a second and a half.
 pub(super) fn observe(config: &Arc<Config>, seed: u64) -> Observed {
     let mut dice = Dice::new(seed, Subject::Slices);
+    let config = &remembering(config);
     let mut simulation = Simulation::new(Arc::clone(config));
     let mut run = Observed {
         census: Census::new(config.producers.len()),
