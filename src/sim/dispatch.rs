@@ -259,6 +259,7 @@ impl Simulation {
             return Err("no link joins these two");
         };
         for link in links {
+            let refused = self.network.is_refusing(link);
             for (arrives, message) in self.network.change(link, fault, at) {
                 let Some((to, _)) = self.route(message) else {
                     continue;
@@ -271,12 +272,22 @@ impl Simulation {
             }
             if fault == LinkFault::Refuse {
                 self.reset_link(at, link);
+            } else if refused {
+                self.join_replicas(at, link);
             }
         }
         let state = self.network.state(first);
         let (mut ctx, ..) = self.split(at);
         ctx.fact(Rank::CONTROLLER, Fact::LinkChanged { a, b, state });
         Ok(())
+    }
+
+    /// A link that refused swallowed the fetches on it: followers begin anew.
+    fn join_replicas(&mut self, at: SimTime, link: LinkIndex) {
+        if let (Peer::Broker(one), Peer::Broker(other)) = self.network.ends(link) {
+            let (mut ctx, cluster, _) = self.split(at);
+            cluster.renew_fetchers_between(&mut ctx, one, other);
+        }
     }
 
     /// A link that refuses resets what stands.

@@ -258,6 +258,12 @@ impl Cluster {
             .collect();
         if isr != state.isr {
             let mut image = (*self.controller.image).clone();
+            // Whoever may lead from now on counts for the high watermark from now on, before its
+            // leader hears of it (the maximal ISR of `PartitionState`).
+            let known = &mut self.partitions[index.index()].isr;
+            let joined = isr.iter().filter(|member| !known.contains(member)).copied();
+            let joined: Vec<BrokerIndex> = joined.collect();
+            known.extend(joined);
             image.partitions[index.index()].isr = isr;
             self.publish(ctx, image);
         }

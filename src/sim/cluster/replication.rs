@@ -212,6 +212,17 @@ impl Cluster {
         }
     }
 
+    /// Two brokers reach each other again: each fetches from the other anew.
+    pub fn renew_fetchers_between(
+        &mut self,
+        ctx: &mut Context<'_>,
+        one: BrokerIndex,
+        other: BrokerIndex,
+    ) {
+        self.renew_fetcher(ctx, one, other);
+        self.renew_fetcher(ctx, other, one);
+    }
+
     fn renew_fetcher(&mut self, ctx: &mut Context<'_>, follower: BrokerIndex, leader: BrokerIndex) {
         let place = self.fetcher_place(follower, leader);
         let turn = self.fetchers[place].turn + 1;
