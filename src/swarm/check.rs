@@ -10,7 +10,7 @@ use super::drive::Observed;
 use crate::insight::ledger::{Audit, DuplicateCause};
 use crate::kafka::settings::{Acks, OffsetReset, RequiredAcks};
 use crate::sim::Simulation;
-use crate::sim::config::{ClientConfig, OnFailed, Peer, ProducerConfig};
+use crate::sim::config::{AtEnd, ClientConfig, OnFailed, Peer, ProducerConfig};
 use crate::sim::fact::{BrokerState, LinkState};
 use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, ProducerIndex};
 use crate::sim::view::{PartitionView, ProcessState, ThreadState};
@@ -357,6 +357,11 @@ fn drained(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         return Some(because(Invariant::Drained, text));
     }
     if matches!(view.state, ProcessState::Exited | ProcessState::Closed) {
+        return None;
+    }
+    // What comes back to an application that has closed its client can go nowhere.
+    let mut loads = config(run, producer).loads.iter();
+    if loads.any(|load| matches!(load.at_end, AtEnd::Close | AtEnd::Exit)) {
         return None;
     }
     let held: u64 = view.threads.iter().map(|t| t.spilled + t.outside).sum();

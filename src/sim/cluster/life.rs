@@ -358,7 +358,9 @@ impl Cluster {
     ) {
         let broker = &mut self.brokers[at.index()];
         let is_current = broker.image.version == self.controller.image.version;
-        if broker.incarnation != incarnation || is_current || broker.process == Process::Paused {
+        // A process that is gone, or does not serve yet, takes no office.
+        let hears = matches!(broker.process, Process::Up | Process::ShuttingDown);
+        if broker.incarnation != incarnation || is_current || !hears {
             return;
         }
         broker.image = self.controller.image.clone();
