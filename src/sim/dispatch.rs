@@ -10,7 +10,7 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::fact::{Fact, LinkState};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
-use crate::sim::network::LinkIndex;
+use crate::sim::network::{Arrival, LinkIndex};
 use crate::sim::queue::Rank;
 use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
@@ -62,10 +62,18 @@ impl Simulation {
         if let Receiver::Producer(producer) = receiver {
             self.network.expected(producer, at);
         }
-        let Some(message) = self.network.arrive(link, at, message) else {
-            self.bounce(at, message, link);
-            return;
-        };
+        match self.network.arrive(link, at, message) {
+            Arrival::Passes => {}
+            Arrival::Stays => return self.bounce(at, message, link),
+            Arrival::Later(then) => {
+                let rank = self.rank_of_sender(message, receiver);
+                if let Receiver::Producer(producer) = receiver {
+                    self.network.expect(producer, then);
+                }
+                self.queue.push(then, rank, Event::Deliver(message));
+                return;
+            }
+        }
         if let Receiver::Consumer(consumer) = receiver {
             let (mut ctx, consumers) = self.split_consumers(at);
             return consumers[consumer.index()].on_message(&mut ctx, message);
