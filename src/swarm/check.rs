@@ -327,7 +327,8 @@ fn promises_to_keep(run: &Observed, view: &PartitionView) -> bool {
 
 fn order(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let producer_config = config(run, producer);
-    if !promises_order(&producer_config.client) {
+    let is_bumped = run.watch.producers[producer.index()].bumps > 0;
+    if !promises_order(&producer_config.client, is_bumped) {
         return None;
     }
     let found = run.census.overtaken(producer, &run.simulation)?;
@@ -536,12 +537,17 @@ fn is_idempotent(client: &ClientConfig) -> bool {
 /// Whether acknowledged records keep their order. A Java client with one request in flight mutes
 /// a partition until its batch is done, wherever its leader is. librdkafka counts requests of a
 /// connection, so a message for an old leader can be overtaken by later ones for a new one.
-fn promises_order(client: &ClientConfig) -> bool {
+///
+/// A leader that does not know an idempotent producer takes any sequence: where the first batch
+/// was refused and the second was not, they stand the wrong way round, and the client bumps its
+/// epoch (`ProducerAppendInfo.checkSequence`).
+fn promises_order(client: &ClientConfig, is_bumped: bool) -> bool {
     match client {
         ClientConfig::Java(settings) => {
-            settings.idempotence || (settings.max_in_flight == 1 && settings.acks != Acks::None)
+            let is_single = settings.max_in_flight == 1 && settings.acks != Acks::None;
+            is_single || (settings.idempotence && !is_bumped)
         }
-        ClientConfig::Rdkafka(settings) => settings.idempotence.is_on(),
+        ClientConfig::Rdkafka(settings) => settings.idempotence.is_on() && !is_bumped,
     }
 }
 

@@ -127,7 +127,11 @@ impl Watch {
                 ..
             } => self.partitions[partition.index()].is_void = true,
             Fact::RecordsTruncated { partition, .. } => {
-                self.partitions[partition.index()].is_truncated = true;
+                let watch = &mut self.partitions[partition.index()];
+                watch.is_truncated = true;
+                // A leader that takes office ends the log, and with it what is committed, where
+                // its own log ends.
+                watch.seen = None;
             }
             Fact::ProducerIdAssigned {
                 producer, epoch, ..
