@@ -10,7 +10,7 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::fact::{Fact, LinkState};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
-use crate::sim::network::LinkIndex;
+use crate::sim::network::{Arrival, LinkIndex};
 use crate::sim::queue::Rank;
 use crate::sim::simulation::Simulation;
 use crate::sim::time::{SimSpan, SimTime};
@@ -65,10 +65,18 @@ impl Simulation {
         if let Receiver::Producer(producer) = receiver {
             self.network.expected(producer, at);
         }
-        let Some(message) = self.network.arrive(link, at, message) else {
-            self.bounce(at, message, link);
-            return;
-        };
+        match self.network.arrive(link, at, message) {
+            Arrival::Passes => {}
+            Arrival::Stays => return self.bounce(at, message, link),
+            Arrival::Later(then) => {
+                let rank = self.rank_of_sender(message, receiver);
+                if let Receiver::Producer(producer) = receiver {
+                    self.network.expect(producer, then);
+                }
+                self.queue.push(then, rank, Event::Deliver(message));
+                return;
+            }
+        }
         if let Receiver::Consumer(consumer) = receiver {
             let (mut ctx, consumers) = self.split_consumers(at);
             return consumers[consumer.index()].on_message(&mut ctx, message);
@@ -275,8 +283,12 @@ impl Simulation {
             return Err("no link joins these two");
         };
         for link in links {
-            let is_restored = fault == LinkFault::Heal
-                && self.network.has_broken(link, at, REPLICA_SOCKET_TIMEOUT);
+            let is_restored = match fault {
+                LinkFault::Heal => self.network.has_broken(link, at, REPLICA_SOCKET_TIMEOUT),
+                // What was sent while it refused is lost; what is sent now waits for the heal.
+                LinkFault::Cut => self.network.is_refusing(link),
+                _ => false,
+            };
             for (arrives, message) in self.network.change(link, fault, at) {
                 let Some((to, _)) = self.route(message) else {
                     continue;

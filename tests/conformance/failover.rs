@@ -74,10 +74,11 @@ fn beside(
     let runs = runs(real);
     let least = runs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let tolerance = if least == most && slack == 0.0 {
-        Tolerance::Exact
+    let width = most - least + slack;
+    let tolerance = if width > 0.0 {
+        Tolerance::Absolute(width, "the runs' own spread, and a phase")
     } else {
-        Tolerance::Absolute(most - least + slack, "the runs' own spread, and a phase")
+        Tolerance::Exact
     };
     comparison.number(name, median(runs), simulated, tolerance)
 }

@@ -295,7 +295,13 @@ impl Client {
         }
         let batch = self.accumulator.batches.get(id);
         let (place, had_retries) = (batch.queue, batch.attempts < self.settings.retries);
-        let adjusts = had_retries && self.idempotence.is_on();
+        // What fails as out of order leaves a gap in the log, however often it was tried
+        // (`TransactionManager.handleFailedBatch`; `UnknownProducerIdException` is one of these).
+        let leaves_gap = matches!(
+            error,
+            ErrorCode::OutOfOrderSequenceNumber | ErrorCode::UnknownProducerId
+        );
+        let adjusts = (had_retries || leaves_gap) && self.idempotence.is_on();
         let node = match self.connections.node_of(slot) {
             Node::Bootstrap(broker) => -1 - i32::from(broker.0),
             Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,

@@ -102,16 +102,14 @@ fn states(trace: &Trace) -> String {
 /// A call's number, and its offset or exception.
 fn call(real: &Value) -> String {
     let number = &real["number"];
-    match real["offset"].as_i64() {
-        Some(offset) => format!("{number}: {offset}"),
-        None => {
-            let error = &real["error"];
-            let class = error["class"].as_str().unwrap_or_default();
-            let class = class.rsplit_once('.').map_or(class, |(_, name)| name);
-            let text = error["text"].as_str().unwrap_or_default();
-            format!("{number}: {class} {}", without_age(text))
-        }
+    if let Some(offset) = real["offset"].as_i64() {
+        return format!("{number}: {offset}");
     }
+    let error = &real["error"];
+    let class = error["class"].as_str().unwrap_or_default();
+    let class = class.rsplit_once('.').map_or(class, |(_, name)| name);
+    let text = error["text"].as_str().unwrap_or_default();
+    format!("{number}: {class} {}", without_age(text))
 }
 
 /// The age in the text of an expired batch is of one run.
@@ -178,21 +176,16 @@ fn leader_again_ms(trace: &Trace) -> f64 {
 /// and one more; each awaited.
 fn simulate(case: &str) -> Trace {
     let allowed = case == "unclean-on";
-    let mut script = String::new();
-    let mut produce = |number: u64, at_ms: u64| {
-        script += &format!(
+    let sends = (0..50).map(|number| (number, 500));
+    let sends = sends.chain((50..100).map(|number| (number, 10_500)));
+    let sends = sends.chain([(100, KILLED_AT_MS + 6_000), (101, RESTARTED_AT_MS + 8_000)]);
+    let lines = sends.map(|(number, at_ms)| {
+        format!(
             "[[producer.script]]\nat = \"{at_ms}ms\"\n\
              do = 'produce {case} value={number} partition=0 await=true'\n"
-        );
-    };
-    for number in 0..50 {
-        produce(number, 500);
-    }
-    for number in 50..100 {
-        produce(number, 10_500);
-    }
-    produce(100, KILLED_AT_MS + 6_000);
-    produce(101, RESTARTED_AT_MS + 8_000);
+        )
+    });
+    let script: String = lines.collect();
     Trace::to_end(
         "62s",
         &format!(
