@@ -27,7 +27,7 @@ pub(super) struct PartitionWatch {
     pub(super) is_truncated: bool,
     /// Where its log began.
     pub(super) start_offset: u64,
-    /// Leader epoch and high watermark at the last look.
+    /// The leader's epoch and its high watermark at the last look.
     seen: Option<(u32, u64)>,
     /// By group: the offsets that its applications were given.
     pub(super) given: Vec<IntervalSet>,
@@ -169,15 +169,16 @@ impl Watch {
     fn look(&mut self, simulation: &Simulation) {
         for view in simulation.partition_views() {
             let watch = &mut self.partitions[view.index.index()];
-            let is_led = view
-                .leader
-                .is_some_and(|leader| simulation.broker(leader).state == BrokerState::Running);
-            if !is_led {
+            let Some((leader, epoch)) = view.office else {
+                watch.seen = None;
+                continue;
+            };
+            if simulation.broker(leader).state != BrokerState::Running {
                 // A dead leader's high watermark is nobody's.
                 watch.seen = None;
                 continue;
             }
-            let now = (view.leader_epoch, view.high_watermark);
+            let now = (epoch, view.high_watermark);
             let name = || simulation.partition_name(view.index);
             if let Some((epoch, before)) = watch.seen
                 && epoch == now.0
