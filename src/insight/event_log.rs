@@ -221,6 +221,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::Rebootstrapped { producer }
         | Fact::ProducerIdAssigned { producer, .. }
         | Fact::ClientFailed { producer, .. }
+        | Fact::TransactionCallFailed { producer, .. }
         | Fact::UnassignedFailed { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
@@ -244,6 +245,8 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::RecordsTruncated { .. }
         | Fact::LinkChanged { .. }
         | Fact::LimitReached { .. }
+        | Fact::TransactionChanged { .. }
+        | Fact::MarkerWritten { .. }
         | Fact::Ended => None,
     }
 }

@@ -1,5 +1,6 @@
 //! Kinds of facts: the names that filters, expectations and the events pane use.
 
+use crate::kafka::transaction::TransactionState;
 use crate::sim::fact::{BrokerState, Disconnect, Fact, LinkState, MemberLoss};
 
 /// How much a fact matters to the person who looks.
@@ -101,6 +102,9 @@ fact_kinds! {
     Ended = "ended", Fact::Ended,
     ClientFailed = "client-failed", Fact::ClientFailed { .. },
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
+    TransactionChanged = "transaction-changed", Fact::TransactionChanged { .. },
+    MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
+    TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
 }
 
 impl FactKind {
@@ -112,6 +116,7 @@ impl FactKind {
             | Fact::BatchFailed { .. }
             | Fact::ClientFailed { .. }
             | Fact::UnassignedFailed { .. }
+            | Fact::TransactionCallFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
             | Fact::ConsumerFailed { .. }
@@ -140,6 +145,10 @@ impl FactKind {
             | Fact::OutOfOrderRead { .. }
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
+            | Fact::TransactionChanged {
+                state: TransactionState::PrepareAbort,
+                ..
+            }
             | Fact::GroupStable { idle: 1.., .. }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
@@ -193,6 +202,8 @@ impl FactKind {
             | Fact::Connected { .. }
             | Fact::MetadataUpdated { .. }
             | Fact::LogCleaned { .. }
+            | Fact::TransactionChanged { .. }
+            | Fact::MarkerWritten { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,
         }
     }

@@ -28,6 +28,7 @@ pub mod series;
 pub mod skew;
 #[cfg(test)]
 pub(crate) mod testing;
+mod transaction_words;
 pub mod warning;
 
 use std::collections::BTreeMap;

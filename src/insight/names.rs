@@ -31,12 +31,12 @@ pub fn consumer(config: &Config, consumer: ConsumerIndex) -> String {
     }
 }
 
-/// The name of a topic.
+/// The name of a topic; behind those of the configuration comes the coordinators' own.
 pub fn topic(config: &Config, topic: TopicIndex) -> &str {
     config
         .topics
         .get(topic.index())
-        .map_or("?", |topic| &topic.name)
+        .map_or("__transaction_state", |topic| &topic.name)
 }
 
 /// A broker by its Kafka node id.

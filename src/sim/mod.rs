@@ -58,6 +58,9 @@ mod stories;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod time;
+#[cfg(test)]
+mod transaction_stories;
+pub mod transactions;
 pub mod view;
 mod workload;
 

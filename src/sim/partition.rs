@@ -12,6 +12,7 @@ use crate::sim::history::{Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::request::{Part, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::transactions::producer_states::ProducerStates;
 
 /// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
 const BATCHES_RETAINED: usize = 5;
@@ -44,6 +45,8 @@ pub struct Partition {
     /// Errors that commands want answered next.
     pub injected: Vec<ErrorCode>,
     producers: Vec<Option<ProducerState>>,
+    /// Transactional producers, once there is one.
+    pub(super) transactions: Option<Box<ProducerStates>>,
 }
 
 /// One replica of a partition.
@@ -76,7 +79,7 @@ pub struct Waiting {
 
 /// What the leader remembers of one producer (`ProducerStateEntry`).
 #[derive(Clone, Debug)]
-struct ProducerState {
+pub struct ProducerState {
     producer_id: i64,
     epoch: i16,
     batches: [Remembered; BATCHES_RETAINED],
@@ -133,6 +136,7 @@ impl Partition {
             readers: Vec::new(),
             injected: Vec::new(),
             producers: Vec::new(),
+            transactions: None,
         }
     }
 
@@ -201,6 +205,20 @@ impl Partition {
 
     /// Appends a batch at the leader; gives the offset of its first record.
     pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
+        let base_offset = self.extend_log(producer, part.first_ordinal, (part.records, part.bytes));
+        if part.base_sequence >= 0 {
+            self.remember(producer, part, base_offset);
+        }
+        base_offset
+    }
+
+    /// So many records and bytes more at the leader, whatever they are.
+    pub(super) fn extend_log(
+        &mut self,
+        producer: ProducerIndex,
+        first_ordinal: u64,
+        (records, bytes): (u32, u32),
+    ) -> u64 {
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
             [_] => self.log.end_offset(),
@@ -209,10 +227,10 @@ impl Partition {
         let base_offset = self.log.append(
             LogBatch {
                 base_offset: 0,
-                records: part.records,
-                bytes: part.bytes,
+                records,
+                bytes,
                 producer,
-                first_ordinal: part.first_ordinal,
+                first_ordinal,
                 leader_epoch,
             },
             replicated,
@@ -221,9 +239,6 @@ impl Partition {
         if let Some(replica) = self.replica_mut(leader) {
             replica.end_offset = end_offset;
             replica.known_end_offset = end_offset;
-        }
-        if part.base_sequence >= 0 {
-            self.remember(producer, part, base_offset);
         }
         base_offset
     }
@@ -280,6 +295,9 @@ impl Partition {
         match candidate {
             Some(offset) if offset > self.high_watermark => {
                 self.high_watermark = offset;
+                if let Some(transactions) = &mut self.transactions {
+                    transactions.settle(offset);
+                }
                 true
             }
             _ => false,
@@ -300,6 +318,9 @@ impl Partition {
         self.high_watermark = self.high_watermark.min(end_offset);
         for state in self.producers.iter_mut().flatten() {
             state.forget_from(end_offset);
+        }
+        if let Some(transactions) = &mut self.transactions {
+            transactions.truncate(end_offset);
         }
         gone
     }
@@ -334,8 +355,59 @@ impl Partition {
     }
 }
 
+/// What transactional producers are remembered by, too.
 impl ProducerState {
-    fn judge(&self, part: &Part) -> Verdict {
+    /// A producer without batches.
+    pub fn new((producer_id, epoch): (i64, i16)) -> Self {
+        Self {
+            producer_id,
+            epoch,
+            batches: [Remembered::default(); BATCHES_RETAINED],
+            count: 0,
+        }
+    }
+
+    /// Its epoch.
+    pub fn epoch(&self) -> i16 {
+        self.epoch
+    }
+
+    /// Whether no batch of this epoch is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Another epoch begins, unless it is the same: batches of the earlier one are forgotten.
+    pub fn move_to(&mut self, epoch: i16) {
+        if self.epoch != epoch {
+            (self.epoch, self.count) = (epoch, 0);
+        }
+    }
+
+    /// A batch was appended.
+    pub fn append(&mut self, part: &Part, base_offset: u64) {
+        self.move_to(part.epoch);
+        self.push(Remembered {
+            base_sequence: part.base_sequence,
+            last_sequence: last_sequence(part),
+            base_offset,
+        });
+    }
+
+    /// The offset of this very batch, if it was appended before.
+    pub fn duplicate(&self, part: &Part) -> Option<u64> {
+        let last = last_sequence(part);
+        let mut known = self.batches[..self.count as usize].iter();
+        let seen = known
+            .find(|batch| batch.base_sequence == part.base_sequence && batch.last_sequence == last);
+        seen.filter(|_| part.epoch == self.epoch)
+            .map(|seen| seen.base_offset)
+    }
+}
+
+impl ProducerState {
+    /// What the leader says to a batch by its epoch and sequence.
+    pub fn judge(&self, part: &Part) -> Verdict {
         let last = last_sequence(part);
         let known = &self.batches[..self.count as usize];
         if part.epoch == self.epoch

@@ -11,6 +11,7 @@ use crate::sim::event::Channel;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::metadata::Image;
 use crate::sim::time::SimTime;
+use crate::sim::transactions::ask::Transact;
 
 /// A request's place in the slab, and how often that place was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub enum ApiKey {
     InitProducerId,
     /// Records.
     Produce,
+    /// What only transactional producers ask.
+    Transactional,
 }
 
 /// One request and, later, its response.
@@ -67,6 +70,8 @@ pub struct Request {
     pub producer_id: (i64, i16),
     /// Produce with acks=all: batches that still wait for replicas.
     pub waiting: u16,
+    /// What a transactional producer asks with it, and is answered.
+    pub transaction: Option<Box<Transact>>,
     holders: u8,
     uses: u32,
 }
@@ -118,7 +123,7 @@ impl Requests {
         let request = &mut self.slots[slot as usize];
         request.parts.clear();
         request.topics.clear();
-        request.image = None;
+        (request.image, request.transaction) = (None, None);
         (request.channel, request.broker, request.api) = (channel, broker, api);
         (request.sent, request.waiting, request.holders) = (now, 0, 2);
         request.uses += 1;
@@ -192,6 +197,7 @@ impl Requests {
             image: None,
             producer_id: (-1, -1),
             waiting: 0,
+            transaction: None,
             holders: 0,
             uses: 0,
         });

@@ -29,6 +29,7 @@ mod sticky;
 mod sticky_live;
 mod table;
 mod trace;
+mod transactions;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -38,7 +39,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 17] = [
+const COMPARED: [fn() -> Vec<Comparison>; 18] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -56,6 +57,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 17] = [
     sizes::compare,
     sticky::compare,
     sticky_live::compare,
+    transactions::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

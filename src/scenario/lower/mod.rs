@@ -108,6 +108,7 @@ pub(crate) fn lower(
         groups,
         consumers,
         timeline: Vec::new(),
+        transactions: cluster::transactions(root),
     };
     let names = Names::of(&config);
     config.timeline = timeline::timeline(&mut world, root, &names);

@@ -7,7 +7,7 @@
 //! Simplification: reading takes no time at the disk, however old the records are.
 
 use crate::kafka::error::ErrorCode;
-use crate::kafka::settings::{OffsetReset, TopicCreation};
+use crate::kafka::settings::{IsolationLevel, OffsetReset, TopicCreation};
 use crate::kafka::wire::API_VERSIONS_RESPONSE_BYTES;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Process;
@@ -16,8 +16,10 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, PartitionIndex, TopicIndex};
 use crate::sim::network::{Lane, Way};
+use crate::sim::partition::Partition;
 use crate::sim::queue::Rank;
 use crate::sim::time::SimSpan;
+use crate::sim::transactions::producer_states::Hide;
 
 use std::collections::VecDeque;
 
@@ -197,6 +199,7 @@ impl Cluster {
             let mut fetch = Fetch {
                 limits: fetch.limits,
                 parts: std::mem::take(&mut fetch.parts),
+                hidden: Vec::new(),
             };
             return self.on_consumer_fetch(ctx, (at, id), &mut fetch);
         }
@@ -243,6 +246,11 @@ impl Cluster {
         reset: OffsetReset,
         partitions: &[PartitionIndex],
     ) {
+        let consumer = ctx.calls.get(id).map(|call| call.wire.consumer);
+        let isolation = consumer.map(|consumer| {
+            let settings = &ctx.config.consumers[consumer.index()].settings;
+            settings.fetch.isolation
+        });
         let offsets = partitions
             .iter()
             .map(|&index| {
@@ -252,7 +260,7 @@ impl Cluster {
                 } else if reset == OffsetReset::Earliest {
                     Ok(Some(partition.log.start_offset()))
                 } else {
-                    Ok(Some(partition.high_watermark))
+                    Ok(Some(readable_end(partition, isolation)))
                 };
                 (index, offset)
             })
@@ -283,15 +291,15 @@ impl Cluster {
             .push(expires, Rank::broker(at), Event::FetchExpired(id));
     }
 
-    /// Fills a fetch with what there is within its limits; says how many bytes that are. The first
-    /// partition that has records gets a batch, however large.
+    /// Fills a fetch with what there is within its limits, and what of it is hidden; says how many
+    /// bytes that are. The first partition that has records gets a batch, however large.
     fn read(&self, at: BrokerIndex, fetch: &mut Fetch) -> u64 {
         let mut total = 0;
         for part in &mut fetch.parts {
             let partition = &self.partitions[part.partition.index()];
             let log = &partition.log;
             (part.to, part.bytes, part.error) = (part.from, 0, None);
-            part.high_watermark = partition.high_watermark;
+            part.high_watermark = readable_end(partition, Some(fetch.limits.isolation));
             if !partition.is_led_by(at) {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
                 continue;
@@ -305,8 +313,17 @@ impl Cluster {
                 continue;
             }
             let limit = room.min(u64::from(fetch.limits.max_partition_bytes));
-            (part.to, part.bytes) = log.read(part.from, partition.high_watermark, limit);
+            (part.to, part.bytes) = log.read(part.from, part.high_watermark, limit);
             total += part.bytes;
+            if partition.transactions().is_some() {
+                let hide = match fetch.limits.isolation {
+                    IsolationLevel::ReadUncommitted => Hide::Markers,
+                    IsolationLevel::ReadCommitted => Hide::MarkersAndAborted,
+                };
+                let hidden = partition.hidden(part.from, part.to, hide).into_iter();
+                let hidden = hidden.map(|(from, to)| (part.partition, from, to));
+                fetch.hidden.extend(hidden);
+            }
         }
         total
     }
@@ -328,6 +345,7 @@ impl Cluster {
             let mut fetch = Fetch {
                 limits: fetch.limits,
                 parts: std::mem::take(&mut fetch.parts),
+                hidden: Vec::new(),
             };
             let bytes = self.read(at, &mut fetch);
             let is_refused = fetch.parts.iter().any(|part| part.error.is_some());
@@ -376,6 +394,7 @@ impl Cluster {
         let mut fetch = Fetch {
             limits: fetch.limits,
             parts: std::mem::take(&mut fetch.parts),
+            hidden: Vec::new(),
         };
         self.read(at, &mut fetch);
         self.forget_fetch(id, &fetch);
@@ -409,6 +428,14 @@ impl Cluster {
     }
 }
 
+/// The first offset that a reader may not read yet.
+fn readable_end(partition: &Partition, isolation: Option<IsolationLevel>) -> u64 {
+    match isolation {
+        Some(IsolationLevel::ReadCommitted) => partition.last_stable_offset(),
+        Some(IsolationLevel::ReadUncommitted) | None => partition.high_watermark,
+    }
+}
+
 fn answer_fetch(cluster: &mut Cluster, ctx: &mut Context<'_>, id: CallId, fetch: &mut Fetch) {
     let mut bytes = u64::from(FETCH_RESPONSE_BYTES);
     for part in &fetch.parts {
@@ -427,6 +454,7 @@ fn put_back(ctx: &mut Context<'_>, id: CallId, fetch: &mut Fetch) {
         && let Ask::Fetch(kept) = &mut call.ask
     {
         kept.parts = std::mem::take(&mut fetch.parts);
+        kept.hidden = std::mem::take(&mut fetch.hidden);
     }
 }
 

@@ -4,6 +4,7 @@
 //! `DelayedProduce`.
 
 use crate::kafka::error::ErrorCode;
+use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::wire::{
     API_VERSIONS_RESPONSE_BYTES, PRODUCER_ID_RESPONSE_BYTES, TopicMetadataSize,
     metadata_response_bytes,
@@ -20,11 +21,20 @@ use crate::sim::metadata::Image;
 use crate::sim::network::Way;
 use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
-use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::request::{ApiKey, Part, Request, RequestId};
 use crate::sim::time::SimSpan;
+use crate::sim::transactions::ask::TxnAsk;
+use crate::sim::transactions::producer_states::Verifying;
 
 /// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
 const SEGMENT_BYTES: u32 = 40;
+
+/// Whether records belong to a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Membership {
+    None,
+    OfTransaction(Verifying),
+}
 
 impl Cluster {
     /// A client wants a connection.
@@ -135,6 +145,7 @@ impl Cluster {
                 ctx.requests.get_mut(id).producer_id = (producer_id, 0);
                 self.answer(ctx, at, id, PRODUCER_ID_RESPONSE_BYTES);
             }
+            ApiKey::Transactional => self.on_transactional(ctx, at, id),
             ApiKey::Produce => self.handle_produce(ctx, at, id),
         }
     }
@@ -179,15 +190,24 @@ impl Cluster {
     }
 
     fn handle_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+        let is_transactional = ctx.requests.get(id).transaction.is_some();
+        if !is_transactional || !self.must_verify(ctx, at, id) {
+            self.append_parts(ctx, at, id);
+        }
+    }
+
+    /// Appends what a produce request brings, and answers when it is replicated.
+    pub(super) fn append_parts(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let mut parts = std::mem::take(&mut ctx.requests.get_mut(id).parts);
-        let (acks, producer) = {
+        let (acks, producer, membership) = {
             let request = ctx.requests.get_mut(id);
             request.appended = ctx.now;
-            (request.acks, request.channel.producer)
+            let membership = self.membership(at, request);
+            (request.acks, request.channel.producer, membership)
         };
         let mut waiting = 0;
         for (place, part) in parts.iter_mut().enumerate() {
-            self.append(ctx, (at, acks), producer, part);
+            self.append(ctx, (at, acks, membership), producer, part);
             let partition = &mut self.partitions[part.partition.index()];
             let is_committed = partition.high_watermark >= part.required_offset;
             if acks == -1 && part.error.is_none() && !is_committed {
@@ -233,10 +253,13 @@ impl Cluster {
     fn append(
         &mut self,
         ctx: &mut Context<'_>,
-        (at, acks): (BrokerIndex, i8),
+        (at, acks, membership): (BrokerIndex, i8, Membership),
         producer: ProducerIndex,
         part: &mut Part,
     ) {
+        if part.error.is_some() {
+            return;
+        }
         let broker = &self.brokers[at.index()];
         let is_full = broker.disk.space == Space::Full;
         let is_known = broker.image.find(part.partition).is_some();
@@ -258,12 +281,21 @@ impl Cluster {
         } else {
             None
         };
-        let verdict = refused.map_or_else(|| partition.judge(producer, part), Verdict::Refuse);
+        let verdict = match (refused, membership) {
+            (Some(error), _) => Verdict::Refuse(error),
+            (None, Membership::None) => partition.judge(producer, part),
+            (None, Membership::OfTransaction(verifying)) => {
+                partition.judge_in_transaction(part, verifying)
+            }
+        };
         match verdict {
             Verdict::Refuse(error) => part.error = Some(error),
             Verdict::Duplicate(offset) => part.base_offset = Some(offset),
             Verdict::Append => {
-                let base_offset = partition.append(producer, part);
+                let base_offset = match membership {
+                    Membership::None => partition.append(producer, part),
+                    Membership::OfTransaction(_) => partition.append_in_transaction(producer, part),
+                };
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
                 if let Some(compaction) = &mut partition.compaction {
@@ -291,9 +323,28 @@ impl Cluster {
             .map_or(0, |base| base + u64::from(part.records));
     }
 
+    /// Whether the records of a request belong to a transaction.
+    fn membership(&self, at: BrokerIndex, request: &Request) -> Membership {
+        let Some(TxnAsk::Produce(_, version)) =
+            request.transaction.as_ref().map(|transact| &transact.ask)
+        else {
+            return Membership::None;
+        };
+        let settings = &self.brokers[at.index()].settings.transactions;
+        let is_verified = *version == TransactionVersion::Two || settings.partition_verification;
+        Membership::OfTransaction(if is_verified {
+            Verifying::On
+        } else {
+            Verifying::Off
+        })
+    }
+
     /// The high watermark of a partition moved, or its leader is gone: requests may be done.
     pub(super) fn check_purgatory(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
         self.wake_readers(ctx, index);
+        if self.transactions.waits_for_replicas() {
+            self.look_at_own_appends(ctx, index);
+        }
         let partition = &mut self.partitions[index.index()];
         if partition.purgatory.is_empty() {
             return;
@@ -375,7 +426,13 @@ impl Cluster {
     }
 
     /// Sends the response and reads the connection's next request.
-    fn answer(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId, bytes: u32) {
+    pub(super) fn answer(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        id: RequestId,
+        bytes: u32,
+    ) {
         let (channel, api) = {
             let request = ctx.requests.get_mut(id);
             request.answered = ctx.now;

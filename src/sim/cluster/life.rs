@@ -7,6 +7,7 @@ use crate::kafka::error::ErrorCode;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Fencing, Process, Socket, Space};
 use crate::sim::cluster::handler::send;
+use crate::sim::cluster::transaction::schedule_scan;
 use crate::sim::command::BrokerFault;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
@@ -82,6 +83,7 @@ impl Cluster {
     fn end_process(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
         self.leave_all_purgatories(ctx, at);
         self.drop_calls(ctx, at);
+        self.drop_transaction_work(ctx, at);
         let broker = &mut self.brokers[at.index()];
         broker.process = Process::Down;
         broker.incarnation += 1;
@@ -204,6 +206,9 @@ impl Cluster {
         };
         ctx.fact(Rank::CONTROLLER, fact);
         for batch in gone {
+            if batch.producer == ProducerIndex::NOBODY {
+                continue;
+            }
             let (producer, records) = (batch.producer, batch.records);
             let first_ordinal = batch.first_ordinal;
             let flow = Flow::Truncated {
@@ -329,6 +334,10 @@ impl Cluster {
         );
         ctx.queue.push(ctx.now, Rank::broker(at), heartbeat);
         ctx.queue.push(isr_check, Rank::broker(at), expiration);
+        if !self.transactions.state_log().is_empty() {
+            let broker = (at, &self.brokers[at.index()]);
+            schedule_scan(ctx.queue, broker, ctx.now);
+        }
         self.unfence(ctx, at);
         self.renew_fetchers(ctx, at);
     }
@@ -388,6 +397,7 @@ impl Cluster {
             replica.fetch_pending = false;
         }
         self.mark_dirty(index, at);
+        self.load_transactions(ctx, at, index);
     }
 
     /// Whether a broker would be alive to the eye of an operator, for screens.

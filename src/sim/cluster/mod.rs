@@ -3,7 +3,7 @@
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
 //! `handler`, that of consumers in `consumers`, follower fetching in `replication`, processes that
 //! die and return in `life`, sessions and elections in `controller`, consumer groups in
-//! `coordinator`, topics that get more partitions in `growth`.
+//! `coordinator`, topics that get more partitions in `growth`, transactions in `transaction`.
 
 mod broker;
 mod cleaner;
@@ -18,13 +18,16 @@ mod life;
 mod placement;
 mod replication;
 mod setup;
+mod transaction;
 
 use std::sync::Arc;
 
 pub use broker::Broker;
 pub use controller::Controller;
+pub use transaction::PeerCallId;
 
 use crate::sim::cluster::group::Group;
+use crate::sim::cluster::transaction::Transactions;
 use crate::sim::consumer::Ask;
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
@@ -43,6 +46,7 @@ pub struct Cluster {
     fetchers: Vec<FetcherState>,
     controller: Controller,
     groups: Vec<Group>,
+    transactions: Transactions,
 }
 
 impl Cluster {
@@ -94,6 +98,8 @@ impl Cluster {
             Message::Fetched(fetcher) => self.on_fetched(ctx, fetcher),
             Message::Call(id) => self.on_call(ctx, id),
             Message::WireClosed(wire) => self.on_wire_closed(ctx, wire),
+            Message::PeerRequest(id) => self.on_peer_request(ctx, id),
+            Message::PeerResponse(id) => self.on_peer_response(ctx, id),
             Message::Accepted(_)
             | Message::Answer(_)
             | Message::Refusal(_)
@@ -163,6 +169,15 @@ impl Cluster {
             Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
             Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
             Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
+            Event::Loopback(message) => self.on_loopback(ctx, message),
+            Event::PeerCallExpired(call) => self.on_peer_call_expired(ctx, call),
+            Event::StateAppendExpired(append) => self.on_state_append_expired(ctx, append),
+            Event::TransactionCompletion(place) => self.go_on_completing(ctx, place),
+            Event::TransactionScan {
+                broker,
+                incarnation,
+            } => self.on_transaction_scan(ctx, (broker, incarnation)),
+            Event::VerifyAgain(request) => self.on_verify_again(ctx, request),
             Event::Run { .. }
             | Event::ConsumerTurn { .. }
             | Event::Deliver(_)

@@ -8,6 +8,7 @@ use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::group::Group;
 use crate::sim::cluster::replication::FetcherState;
+use crate::sim::cluster::transaction::{Transactions, lay_out_state_log, schedule_scan};
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
@@ -44,6 +45,10 @@ impl Cluster {
             });
             laid_out.push(ids);
         }
+        let of_topics = partitions.len();
+        partitions.extend(lay_out_state_log(config));
+        let state_log = partitions.len() - of_topics;
+        let transactions = Transactions::new(config, of_topics, state_log);
         let image = Arc::new(Image {
             version: 1,
             partitions: partitions.iter().map(partition_image).collect(),
@@ -56,12 +61,18 @@ impl Cluster {
             .iter()
             .map(|broker| Broker::new(broker, image.clone(), clients))
             .collect();
-        for &index in laid_out.iter().flat_map(|ids| ids.iter()) {
+        let all = laid_out.iter().flat_map(|ids| ids.iter());
+        for &index in all.chain(transactions.state_log()) {
             for replica in &partitions[index.index()].replicas {
                 brokers[replica.broker.index()].replica_of.push(index);
             }
         }
         schedule(&brokers, queue);
+        if state_log > 0 {
+            for (at, broker) in (0..).map(BrokerIndex).zip(&brokers) {
+                schedule_scan(queue, (at, broker), SimTime::ZERO);
+            }
+        }
         if partitions
             .iter()
             .any(|partition| partition.compaction.is_some())
@@ -81,8 +92,10 @@ impl Cluster {
                 leaving: vec![false; count],
                 producer_ids: vec![0..0; count],
                 blocks_given: 0,
+                first_producer_id: config.transactions.next_producer_id,
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
+            transactions,
         }
     }
 }

@@ -154,6 +154,9 @@ pub struct Fetch {
     pub limits: FetchSettings,
     /// Partitions asked for.
     pub parts: Vec<FetchPart>,
+    /// Offsets within the answer that the application is not given: control records, and of
+    /// committed readers aborted ones. Stretches in order, partition after partition.
+    pub hidden: Vec<(PartitionIndex, u64, u64)>,
 }
 
 /// One partition of a fetch.
@@ -167,7 +170,8 @@ pub struct FetchPart {
     pub to: u64,
     /// Bytes of records in the answer.
     pub bytes: u64,
-    /// The leader's high watermark.
+    /// The first offset that this reader may not read yet: the leader's high watermark, or its last
+    /// stable offset.
     pub high_watermark: u64,
     /// What went wrong.
     pub error: Option<ErrorCode>,

@@ -32,6 +32,7 @@ mod round_robin;
 mod sender;
 mod sleep;
 mod sticky_by_batch;
+mod transaction;
 mod view;
 mod wire;
 

@@ -39,6 +39,7 @@ impl Client {
             ApiKey::ApiVersions => self.on_ready(ctx, channel.slot),
             ApiKey::Metadata => self.on_metadata(ctx, id),
             ApiKey::InitProducerId => self.on_producer_id(ctx, id),
+            ApiKey::Transactional => self.on_transactional(ctx, id),
             ApiKey::Produce => {
                 let latency_ms =
                     sent.map_or(0, |sent| now_ms.saturating_sub(sent.sent.as_millis()));
@@ -255,9 +256,13 @@ impl Client {
             Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,
         };
         let text = Self::text_of(error, node);
+        let failed = (batch.base_sequence, batch.records);
         self.fail_batch(ctx, id, error.exception(), text);
         self.release(id, ctx.now);
-        if adjusts {
+        if adjusts && self.transaction.is_some() {
+            self.idempotence
+                .close_gap(&mut self.accumulator, place, failed);
+        } else if adjusts {
             self.idempotence.request_bump(place);
         }
     }
@@ -275,6 +280,9 @@ impl Client {
         // An earlier batch that is still to come will fix it; else the client bumps its epoch.
         let sequences = self.accumulator.queues[batch.queue as usize].sequences;
         let follows = batch.base_sequence == next_sequence(sequences.last_acked, 1);
+        if self.transaction.is_some() {
+            return sequences.unresolved.is_none() && !follows;
+        }
         if sequences.unresolved.is_none() && follows {
             self.idempotence.request_bump(batch.queue);
         }
