@@ -3,6 +3,7 @@
 mod keys;
 mod record;
 mod shot;
+mod swarm;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::sim::time::SimSpan;
 pub use keys::{KeysArgs, KeysFormat, ListedKeys, SerializerName};
 pub use record::{AsciicastName, RecordArgs};
 pub use shot::{BackgroundName, PaneName, ShotArgs, StillFormatName};
+pub use swarm::SwarmArgs;
 
 /// Rehearse Kafka producer incidents in a terminal.
 ///
@@ -59,6 +61,8 @@ pub enum Action {
     Shot(ShotArgs),
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),
+    /// Run random clusters, clients and faults, and check what must always hold.
+    Swarm(SwarmArgs),
     /// Print a JSON schema of scenario files, for editors.
     Schema,
     /// Print what makes a shell complete kdrill's words.

@@ -12,4 +12,5 @@ pub mod scenario;
 pub mod session;
 pub mod sim;
 pub mod still;
+pub mod swarm;
 pub mod tui;

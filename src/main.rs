@@ -11,12 +11,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kdrill::cli::{
-    Action, Cli, FormatName, KeysArgs, KeysFormat, ListedKeys, RunArgs, SerializerName,
+    Action, Cli, FormatName, KeysArgs, KeysFormat, ListedKeys, RunArgs, SerializerName, SwarmArgs,
 };
 use kdrill::headless::{self, Exit, Request, catalog, complain, select};
 use kdrill::kafka::serializer::KeySerializer;
 use kdrill::keys;
 use kdrill::report::Format;
+use kdrill::swarm;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
         Some(Action::Keys(args)) => keys(args),
+        Some(Action::Swarm(args)) => swarm(args),
         Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),
         Some(Action::Completions { shell }) => manual::completions(shell).into(),
         Some(Action::Man { folder }) => manual::pages(folder.as_deref()).into(),
@@ -109,4 +111,20 @@ fn keys(args: KeysArgs) -> ExitCode {
         output: args.output,
     };
     keys::run(&request).into()
+}
+
+/// Random runs, and what must hold in all of them.
+fn swarm(args: SwarmArgs) -> ExitCode {
+    let jobs = args.jobs.map_or_else(
+        || std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get),
+        usize::from,
+    );
+    let request = swarm::Request {
+        scenarios: args.scenarios,
+        runs: args.runs,
+        seed: args.seed,
+        jobs,
+        output: args.output,
+    };
+    swarm::run(&request).into()
 }

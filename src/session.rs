@@ -16,7 +16,7 @@ mod snapshot;
 
 use std::sync::Arc;
 
-use crate::command::{self, CommandProblem, Names, tool};
+use crate::command::{self, CommandProblem, Names, completed, tool};
 use crate::insight::Insight;
 use crate::insight::metric::Metric;
 use crate::insight::sampler::TooManySeries;
@@ -211,7 +211,7 @@ impl Session {
         let _reached = self.advance_to(self.now(), u64::MAX);
         let at = self.now();
         let reply = self.reply(&command, line)?;
-        if matches!(command, Command::Inquire(_)) {
+        if matches!(command, Command::Inquire(_) | Command::Follow { .. }) {
             // Looking changes nothing.
             return Ok(reply);
         }
@@ -240,13 +240,18 @@ impl Session {
     /// What the outside is told: what the command does, or what Kafka's tool says.
     fn reply(&self, command: &Command, line: &str) -> Result<String, CommandProblem> {
         let simulation = &self.simulation;
-        match *command {
+        match command {
             Command::Inquire(inquiry) => Ok(tool::answer(inquiry, simulation)),
-            Command::AddPartitions { topic, partitions } => simulation
+            Command::Follow { key, record } => {
+                let told = self.insight.follow(simulation, key, *record);
+                told.map_err(|text| CommandProblem::new(text, 0..line.trim_end().len()))
+            }
+            &Command::AddPartitions { topic, partitions } => simulation
                 .check_growth(topic, partitions)
                 .map(|()| deed::words(command, simulation.config()))
                 .map_err(|text| tool::refusal(&text, line)),
-            _ => Ok(deed::words(command, simulation.config())),
+            _ => Ok(completed(command, simulation.config())
+                .unwrap_or_else(|| deed::words(command, simulation.config()))),
         }
     }
 

@@ -21,7 +21,6 @@ use crate::session::Session;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::Run;
 use crate::tui::model::{Detail, Origin};
-use crate::tui::msg::Life;
 use crate::tui::pace::Speed;
 use crate::tui::pane::Pane;
 use crate::tui::theme::Theme;
@@ -127,10 +126,7 @@ impl Still {
         run.measure(area);
         let end = run.session.end();
         let at = request.at.map_or(end, |at| (SimTime::ZERO + at).min(end));
-        let _reached = run.session.advance_to(at, u64::MAX);
-        if run.session.is_over() {
-            run.model.life = Life::Over;
-        }
+        run.go_to(at);
         run.measure(area);
         let mut buffer = Buffer::empty(area);
         let _cursor = run.draw(&mut buffer);

@@ -365,6 +365,18 @@ fn help_tells_everything_at_80_columns() {
 }
 
 #[test]
+fn a_swarm_says_what_it_ran_and_finds_nothing_wrong() {
+    let folder = Folder::new(&[("quiet.toml", QUIET)]);
+    let drawn = folder.kdrill(&["swarm", "--runs", "3", "--seed", "1"]);
+    assert_eq!(code(&drawn), 0);
+    let text = stdout(&drawn);
+    assert!(text.starts_with("3 runs, seeds 1 to 3: "), "{text}");
+    let checked = folder.kdrill(&["swarm", "quiet.toml"]);
+    let text = stdout(&checked);
+    assert_eq!((code(&checked), text.as_str()), (0, "quiet.toml: holds\n"));
+}
+
+#[test]
 fn a_still_is_written_as_its_file_is_called_and_the_same_each_time() {
     let folder = Folder::new(&[("quiet.toml", QUIET)]);
     let shoot = |file: &str| {

@@ -34,6 +34,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["headless", "report", "scenario", "command", "kafka"],
     ),
     (
+        "swarm",
+        &[
+            "headless", "report", "scenario", "command", "insight", "sim", "kafka",
+        ],
+    ),
+    (
         "tui",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

@@ -154,6 +154,7 @@ fn values(
                 .chain(others)
                 .collect()
         }
+        "key" => names.keys().map(str::to_owned).map(plain).collect(),
         "topic" => names.topics().map(str::to_owned).map(plain).collect(),
         "partition" => {
             let fits = |name: &String| name.starts_with(begun);

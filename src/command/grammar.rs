@@ -69,9 +69,69 @@ pub(super) enum Verb {
         #[arg(value_name = "N", value_parser = units::record_rate, allow_negative_numbers = true)]
         rate: u64,
     },
+    /// Follow the records of a key from `send()` to their last copies, where they are remembered
+    Follow {
+        /// The key; bytes that are no text as 0x…
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// Which of its records, from 1; by default all, and the one with the longest story
+        #[arg(long, value_name = "N", value_parser = count)]
+        record: Option<u32>,
+    },
     /// Kafka's own tool: see topics, or give one more partitions
     #[command(name = "kafka-topics.sh")]
     KafkaTopics(KafkaTopics),
+    /// Kafka's own tool: quotas of clients and configurations of topics
+    #[command(name = "kafka-configs.sh")]
+    KafkaConfigs(KafkaConfigs),
+}
+
+/// Flags of `ConfigCommand`.
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the actions of Kafka's tool are flags, and it counts them itself"
+)]
+pub(super) struct KafkaConfigs {
+    /// Where the real tool finds the cluster; here there is one
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) bootstrap_server: Option<String>,
+    /// Change a configuration
+    #[arg(long)]
+    pub(super) alter: bool,
+    /// Show configurations
+    #[arg(long)]
+    pub(super) describe: bool,
+    /// `topics`, `clients` or `users`; the last two can stand together
+    #[arg(long, value_name = "TYPE")]
+    pub(super) entity_type: Vec<String>,
+    /// Which one
+    #[arg(long, value_name = "NAME")]
+    pub(super) entity_name: Vec<String>,
+    /// All that have no quota by name
+    #[arg(long)]
+    pub(super) entity_default: bool,
+    /// Short for `--entity-type topics --entity-name`
+    #[arg(long, value_name = "TOPIC")]
+    pub(super) topic: Option<String>,
+    /// Short for `--entity-type clients --entity-name`
+    #[arg(long, value_name = "CLIENT_ID")]
+    pub(super) client: Option<String>,
+    /// Short for `--entity-type clients --entity-default`
+    #[arg(long)]
+    pub(super) client_defaults: bool,
+    /// Short for `--entity-type users --entity-name`; who does not log in is `ANONYMOUS`
+    #[arg(long, value_name = "USER")]
+    pub(super) user: Option<String>,
+    /// Short for `--entity-type users --entity-default`
+    #[arg(long)]
+    pub(super) user_defaults: bool,
+    /// `producer_byte_rate=1048576`, or `retention.ms=3600000,max.message.bytes=2000000`
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    pub(super) add_config: Option<String>,
+    /// What shall be as if it had never been set
+    #[arg(long, value_name = "KEY,…")]
+    pub(super) delete_config: Option<String>,
 }
 
 /// Flags of `TopicCommand`.
@@ -354,7 +414,6 @@ pub(super) const LATER: &[&[&str]] = &[
     &["broker", "config"],
     &["topic"],
     &["coordinator"],
-    &["kafka-configs.sh"],
     &["kafka-leader-election.sh"],
     &["kafka-reassign-partitions.sh"],
     &["kafka-transactions.sh"],

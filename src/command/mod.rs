@@ -6,6 +6,8 @@
 //! stretch of the line that it is about, so that a caret can point there.
 
 mod complete;
+mod configs;
+mod configs_tool;
 mod grammar;
 mod names;
 mod parse;
@@ -22,6 +24,7 @@ pub mod units;
 pub mod words;
 
 pub use complete::{COMPLETIONS_MAX, Completion, complete};
+pub use configs_tool::completed;
 pub use names::Names;
 pub use parse::parse;
 pub use problem::CommandProblem;

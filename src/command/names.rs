@@ -14,6 +14,8 @@ pub struct Names {
     brokers: Vec<u32>,
     topics: Vec<TopicNames>,
     groups: Vec<GroupNames>,
+    /// Traced keys that are text.
+    keys: Vec<String>,
 }
 
 /// One consumer group: its members stand together.
@@ -81,7 +83,13 @@ impl Names {
             brokers: config.brokers.iter().map(|broker| broker.id).collect(),
             topics: topics.collect(),
             groups: group_names(config),
+            keys: traced_keys(config),
         }
+    }
+
+    /// Keys whose records are traced, where they are text.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(String::as_str)
     }
 
     /// The names of a run, with the partitions that its timeline adds.
@@ -305,6 +313,15 @@ impl Names {
             Peer::Member(group, number) => format!("{}/{number}", self.group_name(group)),
         }
     }
+}
+
+fn traced_keys(config: &Config) -> Vec<String> {
+    let traced = config.producers.iter().flat_map(|producer| &producer.trace);
+    let texts = traced.filter_map(|key| String::from_utf8(key.clone()).ok());
+    let mut keys: Vec<String> = texts.collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 fn group_names(config: &Config) -> Vec<GroupNames> {

@@ -213,7 +213,9 @@ impl Resolver<'_> {
                     value,
                 }
             }
+            Verb::Follow { key, record } => Command::Follow { key, record },
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
+            Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
 
 use super::names::Names;
@@ -34,7 +35,9 @@ pub fn render(command: &Command, names: &Names) -> String {
             "kafka-topics.sh --alter --topic {} --partitions {partitions}",
             names.topic_name(*topic)
         ),
-        Command::Inquire(inquiry) => inquiry_line(*inquiry, names),
+        Command::SetQuota { .. } | Command::SetTopic { .. } => configs_line(command, names),
+        Command::Inquire(inquiry) => inquiry_line(inquiry, names),
+        Command::Follow { key, record } => follow_line(key, *record),
         Command::Producer(producer, fault) => {
             let verb = match fault {
                 ProducerFault::Pause => "pause",
@@ -79,17 +82,90 @@ pub fn render(command: &Command, names: &Names) -> String {
     }
 }
 
-fn inquiry_line(inquiry: Inquiry, names: &Names) -> String {
+/// What `kafka-configs.sh` changes; nothing for other commands.
+fn configs_line(command: &Command, names: &Names) -> String {
+    match command {
+        Command::SetQuota {
+            entity,
+            producer_byte_rate,
+        } => {
+            let entity = entity_flags(entity);
+            match producer_byte_rate {
+                Some(rate) => format!(
+                    "kafka-configs.sh --alter{entity} --add-config producer_byte_rate={rate}"
+                ),
+                None => {
+                    format!("kafka-configs.sh --alter{entity} --delete-config producer_byte_rate")
+                }
+            }
+        }
+        Command::SetTopic { topic, changes } => format!(
+            "kafka-configs.sh --alter --topic {}{}",
+            names.topic_name(*topic),
+            change_flags(changes)
+        ),
+        _ => String::new(),
+    }
+}
+
+fn follow_line(key: &str, record: Option<u32>) -> String {
+    let record = record.map_or_else(String::new, |record| format!(" --record {record}"));
+    // What looks like a flag is a key all the same.
+    let dashes = if key.starts_with('-') { "-- " } else { "" };
+    format!("follow{record} {dashes}{}", quoted(key))
+}
+
+fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
     match inquiry {
         Inquiry::ListTopics => "kafka-topics.sh --list".to_owned(),
         Inquiry::DescribeTopics(None) => "kafka-topics.sh --describe".to_owned(),
         Inquiry::DescribeTopics(Some(topic)) => {
             format!(
                 "kafka-topics.sh --describe --topic {}",
-                names.topic_name(topic)
+                names.topic_name(*topic)
             )
         }
+        Inquiry::DescribeTopicConfigs(topic) => {
+            format!(
+                "kafka-configs.sh --describe --topic {}",
+                names.topic_name(*topic)
+            )
+        }
+        Inquiry::DescribeQuotas(entity) => {
+            format!("kafka-configs.sh --describe{}", entity_flags(entity))
+        }
     }
+}
+
+/// The flags that say whom a quota holds for, each with a blank before it.
+fn entity_flags(entity: &QuotaEntity) -> String {
+    let flag = |kind: &str, name: Option<&QuotaName>| match name {
+        Some(QuotaName::Of(name)) => format!(" --{kind} {}", quoted(name)),
+        Some(QuotaName::Default) => format!(" --{kind}-defaults"),
+        None => String::new(),
+    };
+    flag("user", entity.user.as_ref()) + &flag("client", entity.client_id.as_ref())
+}
+
+/// `--add-config` and `--delete-config` with these changes, each with a blank before it.
+fn change_flags(changes: &[(String, Option<String>)]) -> String {
+    let set = changes.iter().filter_map(|(key, value)| {
+        let value = value.as_ref()?;
+        let list = if value.contains(',') {
+            format!("[{value}]")
+        } else {
+            value.clone()
+        };
+        Some(format!("{key}={list}"))
+    });
+    let deleted = changes.iter().filter(|(_, value)| value.is_none());
+    let lists = [
+        ("add", set.collect::<Vec<_>>()),
+        ("delete", deleted.map(|(key, _)| key.clone()).collect()),
+    ];
+    let given = lists.iter().filter(|(_, list)| !list.is_empty());
+    let flags = given.map(|(flag, list)| format!(" --{flag}-config {}", quoted(&list.join(","))));
+    flags.collect::<Vec<_>>().concat()
 }
 
 fn consumer_line(fault: ConsumerFault, name: &str) -> String {

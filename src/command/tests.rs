@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kafka::error::ErrorCode;
+use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{BrokerFault, ConsumerFault, Inquiry, LinkFault, ProducerFault};
 use crate::sim::config::Peer;
 use crate::sim::ids::{
@@ -118,6 +119,15 @@ fn problems_point_at_the_word() {
         "kafka-topics.sh --alter --topic event --partitions 6",
         "kafka-topics.sh --alter --topic events",
         "kafka-configs.sh --describe",
+        "kafka-configs.sh --alter --entity-type clients --entity-name shop",
+        "kafka-configs.sh --alter --entity-type clients --add-config producer_byte_rate=1",
+        "kafka-configs.sh --alter --client shop --add-config producer_byte_rate=fast",
+        "kafka-configs.sh --alter --client shop --add-config producer_byte_rate=0",
+        "kafka-configs.sh --alter --client shop --add-config consumer_byte_rate=1",
+        "kafka-configs.sh --alter --topic missing --add-config retention.ms=1",
+        "kafka-configs.sh --alter --topic events --add-config no.such.config=1",
+        "kafka-configs.sh --alter --topic events --add-config min.insync.replicas=0",
+        "kafka-configs.sh --alter --topic events --add-config cleanup.policy=compact",
         "coordinator kill t1",
         "rate tr\u{1b}[2J 5",
     ];
@@ -179,7 +189,53 @@ fn any_inquiry() -> impl Strategy<Value = Inquiry> {
         Just(Inquiry::ListTopics),
         Just(Inquiry::DescribeTopics(None)),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
+        (0..2_u16).prop_map(|topic| Inquiry::DescribeTopicConfigs(TopicIndex(topic))),
+        any_entity().prop_map(Inquiry::DescribeQuotas),
     ]
+}
+
+fn any_entity() -> impl Strategy<Value = QuotaEntity> {
+    let name = || {
+        prop_oneof![
+            "[ -~]{1,12}".prop_map(|name| QuotaName::Of(format!("a{}", name.trim()))),
+            Just(QuotaName::Default)
+        ]
+    };
+    (prop::option::of(name()), name()).prop_map(|(user, client_id)| QuotaEntity {
+        user,
+        client_id: Some(client_id),
+    })
+}
+
+fn any_configuration() -> impl Strategy<Value = Command> {
+    let quota = (any_entity(), prop::option::of(1..1_u64 << 53)).prop_map(|(entity, rate)| {
+        Command::SetQuota {
+            entity,
+            producer_byte_rate: rate,
+        }
+    });
+    let changes = (prop::option::of(1_048_576..u32::MAX / 2), any::<bool>()).prop_map(
+        |(segment_bytes, is_unclean)| {
+            let unclean = is_unclean.then(|| "true".to_owned());
+            let bytes = segment_bytes.map(|bytes| bytes.to_string());
+            let mut changes = vec![
+                ("segment.bytes".to_owned(), bytes),
+                ("unclean.leader.election.enable".to_owned(), unclean),
+            ];
+            changes.sort_by_key(|(_, value)| value.is_none());
+            changes
+        },
+    );
+    let topic = (0..2_u16, changes).prop_map(|(topic, changes)| Command::SetTopic {
+        topic: TopicIndex(topic),
+        changes,
+    });
+    prop_oneof![quota, topic]
+}
+
+fn any_follow() -> impl Strategy<Value = Command> {
+    let follow = |(key, record)| Command::Follow { key, record };
+    ("[ -~]{1,12}", prop::option::of(1..=u32::MAX)).prop_map(follow)
 }
 
 fn any_command() -> impl Strategy<Value = Command> {
@@ -234,6 +290,8 @@ fn any_command() -> impl Strategy<Value = Command> {
             partitions
         }),
         any_inquiry().prop_map(Command::Inquire),
+        any_configuration(),
+        any_follow(),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
         (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),
@@ -280,6 +338,26 @@ fn a_consumer_is_a_group_or_one_of_its_members() {
         "consumers_that_are_not_there",
         &cases.map(problem).join("\n\n"),
     );
+}
+
+#[test]
+fn a_quota_can_be_said_as_the_real_tool_takes_it() {
+    let long = "kafka-configs.sh --bootstrap-server localhost:9092 --alter --add-config \
+                'producer_byte_rate=1048576' --entity-type clients --entity-name shop";
+    let command = parse(long, &names()).unwrap();
+    let entity = QuotaEntity {
+        user: None,
+        client_id: Some(QuotaName::Of("shop".to_owned())),
+    };
+    assert_eq!(
+        command,
+        Command::SetQuota {
+            entity,
+            producer_byte_rate: Some(1_048_576)
+        }
+    );
+    let short = "kafka-configs.sh --alter --client shop --add-config producer_byte_rate=1048576";
+    assert_eq!(render(&command, &names()), short);
 }
 
 proptest! {

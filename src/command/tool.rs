@@ -11,6 +11,7 @@ use crate::sim::command::Inquiry;
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::view::PartitionView;
 
+use super::configs_tool::{describe_quotas, describe_topic};
 use super::problem::CommandProblem;
 use super::text::append;
 
@@ -23,7 +24,7 @@ pub fn refusal(text: &str, line: &str) -> CommandProblem {
 }
 
 /// What the tool prints.
-pub fn answer(inquiry: Inquiry, simulation: &Simulation) -> String {
+pub fn answer(inquiry: &Inquiry, simulation: &Simulation) -> String {
     let topics = simulation.config().topics.len();
     let existing = (0..topics)
         .map(|place| TopicIndex(place as u16))
@@ -39,7 +40,9 @@ pub fn answer(inquiry: Inquiry, simulation: &Simulation) -> String {
         Inquiry::DescribeTopics(None) => {
             existing.map(|topic| describe(simulation, topic)).collect()
         }
-        Inquiry::DescribeTopics(Some(topic)) => describe(simulation, topic),
+        Inquiry::DescribeTopics(Some(topic)) => describe(simulation, *topic),
+        Inquiry::DescribeTopicConfigs(topic) => describe_topic(*topic, simulation),
+        Inquiry::DescribeQuotas(entity) => describe_quotas(entity, simulation),
     }
 }
 

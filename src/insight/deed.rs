@@ -1,6 +1,7 @@
 //! Commands in words: what somebody did to the world.
 
 use super::names;
+use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
@@ -44,7 +45,9 @@ pub fn words(command: &Command, config: &Config) -> String {
             let name = names::topic(config, *topic);
             format!("{name} gets {partitions} partitions")
         }
-        Command::Inquire(inquiry) => looking(*inquiry, config),
+        Command::Inquire(inquiry) => looking(inquiry, config),
+        Command::SetQuota { .. } | Command::SetTopic { .. } => configured(command, config),
+        Command::Follow { key, .. } => following(key),
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",
@@ -76,12 +79,59 @@ pub fn words(command: &Command, config: &Config) -> String {
     }
 }
 
-fn looking(inquiry: Inquiry, config: &Config) -> String {
+/// What `kafka-configs.sh` changes.
+fn configured(command: &Command, config: &Config) -> String {
+    match command {
+        Command::SetQuota {
+            entity,
+            producer_byte_rate,
+        } => {
+            let who = whom(entity);
+            match producer_byte_rate {
+                Some(rate) => format!("{who} may send {rate} bytes/s to each broker"),
+                None => format!("{who} may send as much as it likes"),
+            }
+        }
+        Command::SetTopic { topic, changes } => {
+            let name = names::topic(config, *topic);
+            let changes = changes.iter().map(|(key, value)| match value {
+                Some(value) => format!("{key}={value}"),
+                None => format!("the default {key}"),
+            });
+            format!("{name} gets {}", changes.collect::<Vec<_>>().join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whom a quota holds for.
+fn whom(entity: &QuotaEntity) -> String {
+    let part = |kind: &str, name: &QuotaName| match name {
+        QuotaName::Of(name) => format!("{kind} {name}"),
+        QuotaName::Default => format!("every other {kind}"),
+    };
+    let user = entity.user.iter().map(|name| part("user", name));
+    let client = entity.client_id.iter().map(|name| part("client", name));
+    user.chain(client).collect::<Vec<_>>().join(", ")
+}
+
+fn following(key: &str) -> String {
+    format!("somebody follows the records of {}", names::shown(key))
+}
+
+fn looking(inquiry: &Inquiry, config: &Config) -> String {
     match inquiry {
         Inquiry::ListTopics => "somebody lists the topics".to_owned(),
         Inquiry::DescribeTopics(None) => "somebody looks at all topics".to_owned(),
         Inquiry::DescribeTopics(Some(topic)) => {
-            format!("somebody looks at topic {}", names::topic(config, topic))
+            format!("somebody looks at topic {}", names::topic(config, *topic))
+        }
+        Inquiry::DescribeTopicConfigs(topic) => {
+            let name = names::topic(config, *topic);
+            format!("somebody looks at the configuration of {name}")
+        }
+        Inquiry::DescribeQuotas(entity) => {
+            format!("somebody looks at the quota of {}", whom(entity))
         }
     }
 }

@@ -194,6 +194,7 @@ fn repeats(fact: &Fact, next: &Fact) -> bool {
             | Fact::OutOfOrderRead { consumer: two, .. },
         ) => one == two,
         (Fact::MetadataUpdated { .. }, Fact::MetadataUpdated { .. })
+        | (Fact::BatchSplit { .. }, Fact::BatchSplit { .. })
         | (Fact::PoolExhausted { .. }, Fact::PoolExhausted { .. }) => true,
         _ => false,
     }
@@ -221,6 +222,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::Rebootstrapped { producer }
         | Fact::ProducerIdAssigned { producer, .. }
         | Fact::ClientFailed { producer, .. }
+        | Fact::ProducerForgotten { producer, .. }
         | Fact::TransactionCallFailed { producer, .. }
         | Fact::UnassignedFailed { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
@@ -239,6 +241,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::BrokerChanged { .. }
         | Fact::PartitionsAdded { .. }
         | Fact::LogCleaned { .. }
+        | Fact::SegmentsDeleted { .. }
         | Fact::KeySplit { .. }
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }

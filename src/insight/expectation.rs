@@ -125,4 +125,6 @@ pub enum Harm {
     SplitKey,
     /// A group reads a record after a later one of its key.
     OutOfOrderRead,
+    /// A record's callback brought an error, and a log holds it all the same.
+    FailedPresent,
 }

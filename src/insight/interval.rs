@@ -118,6 +118,33 @@ impl CountMap {
             .sum()
     }
 
+    /// The runs within `start..end` whose number is above 0, cut to it.
+    pub fn positive_within(&self, start: u64, end: u64) -> Vec<(u64, u64, i32)> {
+        let first = self.runs.partition_point(|run| run.1 <= start);
+        self.runs[first..]
+            .iter()
+            .take_while(|run| run.0 < end)
+            .filter(|run| 0 < run.2)
+            .map(|run| (run.0.max(start), run.1.min(end), run.2))
+            .collect()
+    }
+
+    /// The sum of all numbers above 0 in `start..end`.
+    pub fn sum_within(&self, start: u64, end: u64) -> u64 {
+        let runs = self.positive_within(start, end);
+        let sums = runs
+            .iter()
+            .map(|run| (run.1 - run.0) * u64::from(run.2.unsigned_abs()));
+        sums.sum()
+    }
+
+    /// The number of one ordinal.
+    pub fn number_of(&self, ordinal: u64) -> i32 {
+        let place = self.runs.partition_point(|run| run.1 <= ordinal);
+        let run = self.runs.get(place).filter(|run| run.0 <= ordinal);
+        run.map_or(0, |run| run.2)
+    }
+
     /// The end of the last run whose number is above 0, or 0.
     pub fn end_positive(&self) -> u64 {
         self.runs
@@ -245,6 +272,12 @@ mod tests {
             prop_assert_eq!(forwards.count_positive_within(0, 100), positive);
             let surplus: i64 = model.values().map(|&n| i64::from((n - 1).max(0))).sum();
             prop_assert_eq!(forwards.surplus_within(0, u64::MAX), surplus as u64);
+            let sum: i64 = model.range(10..40).map(|(_, &n)| i64::from(n.max(0))).sum();
+            prop_assert_eq!(forwards.sum_within(10, 40), sum as u64);
+            for ordinal in 0..80 {
+                let number = model.get(&ordinal).copied().unwrap_or(0);
+                prop_assert_eq!(forwards.number_of(ordinal), number);
+            }
         }
     }
 }

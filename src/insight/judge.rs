@@ -242,6 +242,7 @@ fn no(harms: &[Harm], ledger: Tally, simulation: &Simulation) -> Decision {
         Harm::Reorder => (ledger.reordered, "reordered"),
         Harm::SplitKey => (simulation.split_keys_in_all(), "keys on several partitions"),
         Harm::OutOfOrderRead => (simulation.reads_out_of_order_in_all(), "read out of order"),
+        Harm::FailedPresent => (ledger.failed_present, "failed and in a log all the same"),
     });
     let observed: Vec<String> = found
         .clone()

@@ -102,6 +102,8 @@ fact_kinds! {
     Ended = "ended", Fact::Ended,
     ClientFailed = "client-failed", Fact::ClientFailed { .. },
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
+    SegmentsDeleted = "segments-deleted", Fact::SegmentsDeleted { .. },
+    ProducerForgotten = "producer-forgotten", Fact::ProducerForgotten { .. },
     TransactionChanged = "transaction-changed", Fact::TransactionChanged { .. },
     MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
     TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
@@ -180,6 +182,7 @@ impl FactKind {
             }
             | Fact::IsrChanged { .. }
             | Fact::PartitionsAdded { .. }
+            | Fact::SegmentsDeleted { .. }
             | Fact::PartitionsLearned { .. }
             | Fact::GroupRebalancing { .. }
             | Fact::GroupStable { .. }
@@ -202,6 +205,7 @@ impl FactKind {
             | Fact::Connected { .. }
             | Fact::MetadataUpdated { .. }
             | Fact::LogCleaned { .. }
+            | Fact::ProducerForgotten { .. }
             | Fact::TransactionChanged { .. }
             | Fact::MarkerWritten { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,

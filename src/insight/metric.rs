@@ -140,6 +140,8 @@ figures! {
         AppendRate = "kdrill-append-rate",
         /// Produce requests answered so far.
         ProduceRequests = "kdrill-produce-requests",
+        /// How long it throttled producers over their quotas so far, all together, in ms.
+        ThrottledMs = "kdrill-throttled-ms",
     }
 }
 
@@ -253,6 +255,8 @@ pub enum Metric {
     Member(ConsumerIndex, ConsumerMetric),
     /// `ledger.FIELD`
     Ledger(LedgerField),
+    /// `ledger.NAME.FIELD`, of one producer.
+    LedgerOf(ProducerIndex, LedgerField),
     /// A figure of librdkafka's statistics: `producer.NAME.msg_cnt`,
     /// `producer.NAME.node.N.rtt.avg`, `producer.NAME.topic.T.batchcnt.avg`,
     /// `producer.NAME.topic.T.P.msgs_inflight`.

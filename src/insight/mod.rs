@@ -9,6 +9,7 @@
 //! - What is concluded depends on facts, flows and samples, not on how a run was sliced.
 
 pub mod deed;
+pub mod diary;
 pub mod event_log;
 pub mod expectation;
 mod group_words;
@@ -26,6 +27,7 @@ pub mod sampler;
 pub mod sentence;
 pub mod series;
 pub mod skew;
+pub mod story;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transaction_words;
@@ -45,11 +47,12 @@ use crate::sim::{Output, Simulation};
 
 pub use judge::{Judgement, Outcome};
 
+use diary::Diary;
 use event_log::EventLog;
 use expectation::Expectation;
 use judge::Judge;
 use latency::Latency;
-use ledger::{Account, Ledger};
+use ledger::{Account, Audit, Ledger};
 use metric::{Metric, OwnFigure};
 use reading::Reading;
 use sampler::{Sampler, SeriesId, TooManySeries};
@@ -63,6 +66,10 @@ pub struct Insight {
     sampler: Sampler,
     latency: Latency,
     ledger: Ledger,
+    /// What happened to records that are remembered one by one.
+    diary: Diary,
+    /// What the logs themselves said, at the end of the run.
+    audit: Audit,
     log: EventLog,
     warnings: Warnings,
     evidence: Evidence,
@@ -90,6 +97,8 @@ impl Insight {
             sampler,
             latency: Latency::new(producers),
             ledger: Ledger::new(config),
+            diary: Diary::new(config),
+            audit: Audit::NothingSeen,
             log: EventLog::default(),
             warnings: Warnings::default(),
             evidence: Evidence::new(producers),
@@ -106,7 +115,8 @@ impl Insight {
 
     /// Takes what the engine said since the last time.
     pub fn observe(&mut self, output: &Output) {
-        self.ledger.fold(&output.flows);
+        self.ledger.observe(output);
+        self.diary.observe(output);
         self.evidence.observe(&output.facts, &output.flows);
         self.latency.observe(&output.flows);
         for stamped in &output.facts {
@@ -145,6 +155,7 @@ impl Insight {
         self.look(simulation);
         self.check_up(simulation);
         self.judge.finish(simulation, self.ledger.total());
+        self.audit = self.ledger.audit(simulation);
     }
 
     /// Samples `metric` from `start` on, a multiple of the sample time. Panes ask for what they
@@ -187,6 +198,26 @@ impl Insight {
     /// What became of every record.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What happened to records that are remembered one by one.
+    pub fn diary(&self) -> &Diary {
+        &self.diary
+    }
+
+    /// The story of a key's records, or of one of them, as text; or why there is none.
+    pub fn follow(
+        &self,
+        simulation: &Simulation,
+        key: &str,
+        record: Option<u32>,
+    ) -> Result<String, String> {
+        story::follow(&self.diary, simulation, (key, record))
+    }
+
+    /// What a comparison of the ledger with the logs came to, when the run was finished.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// What became of every record that was sent, now.

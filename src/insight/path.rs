@@ -63,7 +63,7 @@ pub fn parse(path: &str, config: &Config) -> Result<Metric, PathProblem> {
         "producer" => parse_producer(rest, config),
         "broker" => parse_broker(rest, config),
         "topic" => parse_topic(rest, config),
-        "ledger" => parse_ledger(rest),
+        "ledger" => parse_ledger(rest, config),
         "consumer" => parse_consumer(rest, config),
         "txn" => Err(PathProblem {
             message: format!("'{head}' figures are not yet in this version"),
@@ -125,6 +125,13 @@ pub fn show(metric: Metric, config: &Config) -> String {
             figure.name()
         ),
         Metric::Ledger(field) => format!("ledger.{}", field.name()),
+        Metric::LedgerOf(producer, field) => {
+            format!(
+                "ledger.{}.{}",
+                names::producer(config, producer),
+                field.name()
+            )
+        }
     }
 }
 
@@ -323,14 +330,27 @@ fn parse_topic_tail(topic: TopicIndex, tail: &str, config: &Config) -> Result<Me
         .ok_or_else(|| no_such_figure("a topic has no figure", tail, known))
 }
 
-fn parse_ledger(name: &str) -> Result<Metric, PathProblem> {
-    let field = LedgerField::ALL
-        .into_iter()
-        .find(|field| field.name() == name);
-    field.map(Metric::Ledger).ok_or_else(|| {
-        let known = LedgerField::ALL.iter().map(|field| field.name());
-        no_such_figure("the ledger has no field", name, known)
-    })
+/// `ledger.FIELD`, or of one producer `ledger.NAME.FIELD`.
+fn parse_ledger(rest: &str, config: &Config) -> Result<Metric, PathProblem> {
+    let find = |name: &str| {
+        let mut fields = LedgerField::ALL.into_iter();
+        fields.find(|field| field.name() == name)
+    };
+    if let Some(field) = find(rest) {
+        return Ok(Metric::Ledger(field));
+    }
+    let names = config
+        .producers
+        .iter()
+        .map(|producer| producer.name.as_str());
+    let of_producer = prefixes(rest, names).into_iter().next();
+    let (place, name) = of_producer.unzip();
+    let name = name.unwrap_or(rest);
+    if let (Some(place), Some(field)) = (place, find(name)) {
+        return Ok(Metric::LedgerOf(ProducerIndex(place as u16), field));
+    }
+    let known = LedgerField::ALL.iter().map(|field| field.name());
+    Err(no_such_figure("the ledger has no field", name, known))
 }
 
 fn no_such_figure<'a>(
@@ -399,6 +419,7 @@ mod tests {
             "topic.events.kdrill-max-over-mean",
             "topic.events.2.LogEndOffset",
             "ledger.records-acked",
+            "ledger.trips.eu.records-duplicated-by-epoch-bump",
         ];
         for path in paths {
             let metric = parse(path, &config).unwrap_or_else(|problem| panic!("{path}: {problem}"));

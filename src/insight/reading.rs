@@ -61,6 +61,10 @@ impl Reading<'_> {
             Metric::Ledger(field) => {
                 Some(self.ledger.account(self.records_sent()).field(field) as f64)
             }
+            Metric::LedgerOf(producer, field) => {
+                let sent = self.producers.get(producer.index())?.totals.records_sent;
+                Some(self.ledger.account_of(producer, sent).field(field) as f64)
+            }
         }
     }
 
@@ -138,6 +142,7 @@ impl Reading<'_> {
             BrokerFigure::DiskBacklogMs => millis(view.disk_backlog),
             BrokerFigure::BytesAppended | BrokerFigure::AppendRate => view.bytes_appended as f64,
             BrokerFigure::ProduceRequests => view.produce_requests as f64,
+            BrokerFigure::ThrottledMs => view.throttled.as_nanos() as f64 / 1e6,
         }
     }
 

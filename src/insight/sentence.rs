@@ -4,7 +4,7 @@ use super::names;
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::sim::command::Command;
 use crate::sim::config::Config;
-use crate::sim::fact::{BlockedOn, BrokerState, Disconnect, Fact, Limit, LinkState};
+use crate::sim::fact::{BlockedOn, BrokerState, Disconnect, Fact, Limit, LinkState, Retention};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 
 use super::deed;
@@ -93,6 +93,8 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         Fact::PartitionsAdded { .. }
         | Fact::PartitionsLearned { .. }
         | Fact::LogCleaned { .. }
+        | Fact::SegmentsDeleted { .. }
+        | Fact::ProducerForgotten { .. }
         | Fact::KeySplit { .. } => of_topic(fact, config),
         Fact::TransactionChanged { .. }
         | Fact::MarkerWritten { .. }
@@ -122,6 +124,29 @@ fn of_topic(fact: &Fact, config: &Config) -> String {
              {kept}",
             names::partition(config, *partition),
             count(*removed, "record"),
+        ),
+        Fact::SegmentsDeleted {
+            partition,
+            log_start_offset,
+            records,
+            limit,
+        } => format!(
+            "{}: {} are deleted by {}, the log begins at offset {log_start_offset}",
+            names::partition(config, *partition),
+            count(*records, "record"),
+            match limit {
+                Retention::Bytes => "retention.bytes",
+                Retention::Time => "retention.ms",
+            },
+        ),
+        Fact::ProducerForgotten {
+            partition,
+            producer,
+        } => format!(
+            "{}: the leader forgets the sequences of {}, which has not written for \
+             producer.id.expiration.ms",
+            names::partition(config, *partition),
+            names::producer(config, *producer),
         ),
         Fact::KeySplit {
             topic,

@@ -38,6 +38,7 @@ pub(crate) fn config() -> Arc<Config> {
         producers: vec![producer("trips"), producer("trips.eu")],
         groups: Vec::new(),
         consumers: Vec::new(),
+        quotas: Vec::new(),
         timeline: Vec::new(),
         transactions: TransactionConfig {
             version: TransactionVersion::Two,
@@ -58,6 +59,7 @@ pub(crate) fn producer(name: &str) -> ProducerConfig {
         script: Vec::new(),
         rack: None,
         trace: Vec::new(),
+        curves: Arc::new([]),
         given: Vec::new(),
     }
 }

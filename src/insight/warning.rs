@@ -8,11 +8,13 @@
 //! after what it says has passed.
 
 mod cluster;
+mod compression;
 mod consumer;
 mod evidence;
 mod group_evidence;
 mod keys;
 mod producer;
+mod quota;
 mod rdkafka;
 mod skew;
 mod waiting;
@@ -115,7 +117,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 23] = [
     &cluster::AcknowledgedLoss,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
@@ -128,11 +130,14 @@ pub static DIAGNOSES: [&dyn Diagnosis; 20] = [
     &producer::ReorderingRisk,
     &producer::TinyBatches,
     &producer::LostAtExit,
+    &quota::Throttled,
     &keys::SplitKeys,
     &keys::OutOfOrderReads,
     &skew::SkewedPartitions,
     &skew::MixedHashing,
     &cluster::DiskBound,
+    &compression::CompressedInVain,
+    &compression::CompressedTwice,
     &consumer::LagGrows,
     &consumer::MoreMembersThanPartitions,
     &consumer::RebalanceStalls,

@@ -8,6 +8,19 @@ use super::version::KafkaVersion;
 /// What `kafka-topics.sh` puts before the words of an exception (`TopicCommand`).
 pub const TOPICS_COMMAND_ERROR: &str = "Error while executing topic command : ";
 
+/// `KafkaException` of `send()` after a fatal error of an idempotent producer
+/// (`TransactionManager.maybeFailWithError`).
+pub const IN_ERROR_STATE: &str =
+    "Cannot execute transactional method because we are in an error state";
+
+/// `ClusterAuthorizationException` of a batch (`Sender.failBatch`).
+pub const NOT_IDEMPOTENT: &str = "The producer is not authorized to do idempotent sends";
+
+/// `TopicAuthorizationException` of a batch, with its topic.
+pub fn topic_not_authorized(topic: &str) -> String {
+    format!("Not authorized to access topics: [{topic}]")
+}
+
 /// `IllegalStateException` of any call after `close()` (`KafkaProducer.throwIfProducerClosed`).
 pub const PRODUCER_CLOSED: &str = "Cannot perform operation after producer has been closed";
 /// `KafkaException` of a `send()` that the closing interrupted (`RecordAccumulator.append`,

@@ -10,6 +10,7 @@
 
 pub mod backoff;
 mod behavior;
+pub mod compression;
 pub mod config;
 pub mod custom_partitioner;
 pub mod error;
@@ -20,6 +21,7 @@ pub mod metric_name;
 pub mod metric_window;
 pub mod partition_load;
 pub mod properties;
+pub mod quota;
 pub mod rdkafka_error;
 pub mod rdkafka_metric;
 pub mod rdkafka_partitioner;

@@ -4,7 +4,7 @@
 //! (the client, one of `brokers`, of `topics`, of a topic's `partitions`).
 //!
 //! Simplifications: figures that are constant here or describe memory are left out (`simple_cnt`,
-//! `metadata_cache_cnt`, `buf_grow`, `zbuf_grow`, `rxpartial`, `throttle`), and those of consumers.
+//! `metadata_cache_cnt`, `buf_grow`, `zbuf_grow`, `rxpartial`), and those of consumers.
 //!
 //! Source: `STATISTICS.md`, `rd_kafka_stats_emit_all`.
 
@@ -219,6 +219,8 @@ figures! {
         "Time from there onto the wire, a value a request."
     Rtt "rtt" Microseconds
         "Time from there to the answer, a value a request of any kind."
+    Throttle "throttle" Milliseconds
+        "Throttle time in a broker's answers, a value an answer that has one."
     }
 }
 

@@ -5,6 +5,8 @@
 //!
 //! Simplification: header keys and values are known by their lengths alone.
 
+use crate::kafka::compression::Estimate;
+
 /// The header of a record batch, in bytes.
 ///
 /// Source: `DefaultRecordBatch.RECORD_BATCH_OVERHEAD`.
@@ -160,6 +162,7 @@ pub struct FillingBatch {
     limit: u32,
     records: u32,
     bytes: u32,
+    estimate: Estimate,
 }
 
 impl FillingBatch {
@@ -175,7 +178,15 @@ impl FillingBatch {
             },
             records: 1,
             bytes: record_bytes(0, 0, payload).saturating_add(BATCH_OVERHEAD),
+            estimate: Estimate::EXACT,
         }
+    }
+
+    /// The same batch of a client that compresses and estimates how well.
+    #[must_use]
+    pub const fn estimated(mut self, estimate: Estimate) -> Self {
+        self.estimate = estimate;
+        self
     }
 
     /// No batch at all: there is no room for anything.
@@ -183,23 +194,25 @@ impl FillingBatch {
         limit: 0,
         records: 0,
         bytes: 0,
+        estimate: Estimate::EXACT,
     };
 
     /// Whether the next append is certain not to fit (`ProducerBatch.isFull`).
     pub const fn is_full(&self) -> bool {
-        self.limit <= self.bytes
+        self.limit <= self.written()
     }
 
     /// Takes another record, `timestamp_delta_ms` after the first; says no if there is no room.
+    /// What is in the batch counts as it is estimated, the new record as it is.
     #[must_use]
     #[inline]
     pub fn append(&mut self, timestamp_delta_ms: i64, record: RecordSize) -> bool {
         let record = record.at(self.records, timestamp_delta_ms);
-        let filled = self.bytes.checked_add(record);
-        let Some(bytes) = filled.filter(|bytes| *bytes <= self.limit) else {
+        let filled = self.written().checked_add(record);
+        if filled.is_none_or(|filled| filled > self.limit) {
             return false;
-        };
-        self.bytes = bytes;
+        }
+        self.bytes = self.bytes.saturating_add(record);
         self.records += 1;
         true
     }
@@ -209,9 +222,16 @@ impl FillingBatch {
         self.records
     }
 
-    /// Its bytes, header included.
+    /// Its uncompressed bytes, header included.
     pub const fn bytes(&self) -> u32 {
         self.bytes
+    }
+
+    /// Its bytes as they will be sent, as far as the client can tell; exact without compression
+    /// (`MemoryRecordsBuilder.estimatedSizeInBytes`).
+    #[inline]
+    pub const fn written(&self) -> u32 {
+        self.estimate.written(self.bytes)
     }
 }
 

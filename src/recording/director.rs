@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::model::Origin;
-use crate::tui::msg::{Effect, Life, Msg};
+use crate::tui::msg::{Effect, Msg};
 use crate::tui::{Load, Patience, Run};
 
 /// One frame of the recording.
@@ -53,12 +53,7 @@ impl Director {
         let end = session.end();
         let mut run = Run::new(session, request.theme, request.speed, Origin::CommandLine);
         run.patience = Patience::Whole;
-        let _reached = run
-            .session
-            .advance_to(moment(request.from).min(end), u64::MAX);
-        if run.session.is_over() {
-            run.model.life = Life::Over;
-        }
+        run.go_to(moment(request.from));
         Self {
             marks: run.session.insight().log().markers().len(),
             judged: outcomes(&run.session),

@@ -1,5 +1,7 @@
 //! From a session to its report.
 
+mod ledger;
+mod stories;
 mod topics;
 
 use std::collections::BTreeMap;
@@ -61,6 +63,7 @@ impl Report {
                     )
                 })
                 .collect(),
+            ledger: ledger::of(session),
             topics: topics::of(session),
             keys: keys(session),
             consumers: (0..config.groups.len() as u16)
@@ -225,10 +228,12 @@ fn keys(session: &Session) -> BTreeMap<String, KeysSummary> {
             Some((names::key(key), spans.collect()))
         });
         let traced = traced.collect();
-        Some((
-            names::topic(config, topic).to_owned(),
-            KeysSummary { split, traced },
-        ))
+        let summary = KeysSummary {
+            split,
+            traced,
+            stories: stories::of(session, topic),
+        };
+        Some((names::topic(config, topic).to_owned(), summary))
     };
     topics.filter_map(of_topic).collect()
 }

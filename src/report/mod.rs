@@ -13,8 +13,9 @@ pub mod output;
 mod text;
 
 pub use model::{
-    ConsumerSummary, Expected, Happening, Latencies, Measured, MetricSummary, PartitionSummary,
-    ProducerSummary, Report, SeriesRow, Totals, TransactionSummary, Warned,
+    ConsumerSummary, Expected, Fates, Happening, Latencies, LedgerSummary, Measured, MetricSummary,
+    PartitionSummary, ProducerSummary, RecordStory, Report, SeriesRow, StoryStep, Totals,
+    TransactionSummary, Warned,
 };
 
 /// What a report is written as.

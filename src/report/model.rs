@@ -31,6 +31,8 @@ pub struct Report {
     pub digest: String,
     /// Records over all producers.
     pub totals: Totals,
+    /// What became of them.
+    pub ledger: LedgerSummary,
     /// By name.
     pub producers: BTreeMap<String, ProducerSummary>,
     /// By `TOPIC-N`.
@@ -62,6 +64,38 @@ pub struct KeysSummary {
     pub split: u64,
     /// Traced keys: their records by `TOPIC-N`.
     pub traced: BTreeMap<String, BTreeMap<String, KeyOnPartition>>,
+    /// Traced keys: what happened to single records, those in trouble first, then the latest.
+    pub stories: BTreeMap<String, Vec<RecordStory>>,
+}
+
+/// What happened to one record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordStory {
+    /// Its number among the records of its key, from 1.
+    pub number: usize,
+    /// Whose.
+    pub producer: String,
+    /// Where, as `TOPIC-N`.
+    pub partition: String,
+    /// When its client took it, in seconds.
+    pub sent_seconds: f64,
+    /// What became of it.
+    pub fate: String,
+    /// Where it stands in the log.
+    pub offsets: Vec<u64>,
+    /// Whether something else happened than that it was sent, appended and acknowledged.
+    pub troubled: bool,
+    /// What happened, in order of time.
+    pub steps: Vec<StoryStep>,
+}
+
+/// One step of a record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoryStep {
+    /// When, in seconds.
+    pub seconds: f64,
+    /// What, in words.
+    pub text: String,
 }
 
 /// The records of one key on one partition.
@@ -102,6 +136,48 @@ pub struct Totals {
     pub records_lost_acknowledged: u64,
     /// In a log more than once, the first time not counted.
     pub records_duplicated: u64,
+    /// Behind a later record of the same producer and partition.
+    pub records_reordered: u64,
+}
+
+/// What became of every record, against the logs themselves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LedgerSummary {
+    /// Over all producers.
+    pub all: Fates,
+    /// By producer.
+    pub producers: BTreeMap<String, Fates>,
+    /// Logs that can be seen whole and hold what the ledger says.
+    pub logs_agreeing: u32,
+    /// What a log holds instead, if one does not.
+    pub difference: Option<String>,
+}
+
+/// Records by what became of them: each is in exactly one class, apart from copies and order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Fates {
+    /// Acknowledged, and in a log.
+    pub records_acked_present: u64,
+    /// Acknowledged, and in no log.
+    pub records_lost_acknowledged: u64,
+    /// Acknowledged with `acks=0`, and not seen in a log yet.
+    pub records_unconfirmed: u64,
+    /// Failed, and in no log.
+    pub records_failed_absent: u64,
+    /// Failed, and in a log all the same.
+    pub records_failed_present: u64,
+    /// Gone with their process, and in no log.
+    pub records_abandoned_absent: u64,
+    /// Gone with their process, and in a log all the same.
+    pub records_abandoned_present: u64,
+    /// Refused by `send()` and given up.
+    pub records_refused: u64,
+    /// Not done when the run ended.
+    pub records_under_way: u64,
+    /// In a log more than once, the first time not counted.
+    pub records_duplicated: u64,
+    /// The same by cause, as far as there are any.
+    pub duplicated: BTreeMap<String, u64>,
     /// Behind a later record of the same producer and partition.
     pub records_reordered: u64,
 }

@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::model::Measured;
+use super::model::{Measured, RecordStory};
 use super::{Expected, Happening, Outcome, Report};
 use crate::command::text::escaped;
+use crate::insight::ledger::DuplicateCause;
 
 /// Columns of a line at most.
 const COLUMNS: usize = 80;
+/// Records of a traced key whose trouble is told at most; the other formats tell more.
+const STORIES_MAX: usize = 3;
 /// Moments that are told at most; beyond, the first and the last half of them.
 const HAPPENINGS_MAX: usize = 24;
 
@@ -86,7 +89,31 @@ fn keys(text: &mut String, report: &Report) {
                 );
                 line(text, "    ", &words);
             }
+            let stories = keys.stories.get(key).into_iter().flatten();
+            let troubled = stories.filter(|story| story.troubled);
+            for story in troubled.take(STORIES_MAX) {
+                record_story(text, story);
+            }
         }
+    }
+}
+
+/// What happened to one record that had trouble.
+fn record_story(text: &mut String, story: &RecordStory) {
+    let head = format!(
+        "record {}, by {} to {}: {}",
+        story.number,
+        escaped(&story.producer),
+        escaped(&story.partition),
+        story.fate,
+    );
+    line(text, "    ", &head);
+    for step in &story.steps {
+        line(
+            text,
+            &format!("    {:>9.3} s  ", step.seconds),
+            &escaped(&step.text),
+        );
     }
 }
 
@@ -263,13 +290,25 @@ fn records(text: &mut String, report: &Report) {
             Shown::Always,
         ),
         ("duplicated", totals.records_duplicated, Shown::Always),
-        ("reordered", totals.records_reordered, Shown::Always),
     ];
     for (what, count, rule) in shown {
         if rule == Shown::Always || 0 < count {
-            let _written = writeln!(text, "  {what:<34} {:>15}", grouped(count));
+            record_line(text, what, count);
         }
     }
+    for cause in DuplicateCause::ALL {
+        if let Some(count) = report.ledger.all.duplicated.get(cause.name()) {
+            record_line(text, &format!("  sent again {}", cause.words()), *count);
+        }
+    }
+    record_line(text, "reordered", totals.records_reordered);
+    if let Some(difference) = &report.ledger.difference {
+        line(text, "  the ledger is wrong: ", &escaped(difference));
+    }
+}
+
+fn record_line(text: &mut String, what: &str, count: u64) {
+    let _written = writeln!(text, "  {what:<34} {:>15}", grouped(count));
 }
 
 /// Whether a line is shown when it counts nothing.

@@ -2,6 +2,7 @@
 //! people type is [`crate::command`]'s business.
 
 use crate::kafka::error::ErrorCode;
+use crate::kafka::quota::QuotaEntity;
 use crate::sim::config::Peer;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
@@ -23,7 +24,9 @@ pub enum Command {
         /// How many.
         count: u32,
     },
-    /// The next `count` batches for a partition are answered with this error instead of appended.
+    /// The next `count` batches for a partition are answered with this error instead of appended;
+    /// with one that a leader says only after it appended (`REQUEST_TIMED_OUT`,
+    /// `NOT_ENOUGH_REPLICAS_AFTER_APPEND`), they are appended, too.
     Inject {
         /// Which error.
         error: ErrorCode,
@@ -70,15 +73,42 @@ pub enum Command {
         /// Millionths of records per second, above 0.
         micro_records_per_second: u64,
     },
+    /// A limit of the bytes that producers may send to each broker, or none any more
+    /// (`kafka-configs.sh --alter` of users and clients).
+    SetQuota {
+        /// For whom.
+        entity: QuotaEntity,
+        /// `producer_byte_rate` in bytes per second; nothing lifts the limit.
+        producer_byte_rate: Option<u64>,
+    },
+    /// A topic's configuration changes (`kafka-configs.sh --alter` of a topic).
+    SetTopic {
+        /// Which topic.
+        topic: TopicIndex,
+        /// Configuration names with their values as text; what has none is the brokers' default
+        /// again. The broker has checked them.
+        changes: Vec<(String, Option<String>)>,
+    },
+    /// Somebody follows the records of a key: nothing happens.
+    Follow {
+        /// The key, as it was typed.
+        key: String,
+        /// Which of its records, from 1, in the order in which they were sent.
+        record: Option<u32>,
+    },
 }
 
 /// What a tool of Kafka's shows without changing anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Inquiry {
     /// `kafka-topics.sh --list`.
     ListTopics,
     /// `kafka-topics.sh --describe`, of one topic or of all.
     DescribeTopics(Option<TopicIndex>),
+    /// `kafka-configs.sh --describe` of a topic.
+    DescribeTopicConfigs(TopicIndex),
+    /// `kafka-configs.sh --describe` of users or clients.
+    DescribeQuotas(QuotaEntity),
 }
 
 /// What can befall a broker.

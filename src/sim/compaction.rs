@@ -1,41 +1,33 @@
 //! The log cleaner: of each key, a compacted partition keeps the latest record.
 //!
-//! Source: `LogCleanerManager.grabFilthiestCompactedLog`, `Cleaner.clean`, `LogSegment.shouldRoll`.
-//! A log is cut into segments; the last one is active and never touched. What lies between the
-//! first dirty offset and the first one that may not be cleaned yet is mapped, key by key, and of
-//! everything before that end only the latest record of each key stays. Every partition is cleaned
-//! by itself: a key on two partitions keeps two records.
+//! Source: `LogCleanerManager.grabFilthiestCompactedLog`, `Cleaner.clean`. The last segment of a
+//! log is active and never touched. What lies between the first dirty offset and the first one that
+//! may not be cleaned yet is mapped, key by key, and of everything before that end only the latest
+//! record of each key stays. Every partition is cleaned by itself: a key on two partitions keeps
+//! two records.
 //!
 //! Simplifications: cleaning takes no time, and happens on all replicas together, up to where all
 //! of them have the log; segments are as old as their appends; a batch's bytes are shared evenly
 //! among its records.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::kafka::settings::TopicSettings;
 use crate::sim::history::LogBatch;
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::records::{KeyId, NotedValue, RecordBook};
+use crate::sim::segments::Segments;
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Segments and clean records of one compacted partition.
 #[derive(Clone, Debug, Default)]
 pub struct Compaction {
     /// Those that were not cleaned yet; the last one is active.
-    segments: VecDeque<Segment>,
+    segments: Segments,
     /// Records below the first dirty offset that are kept, in order of offsets.
     clean: Arc<Vec<CleanRecord>>,
     clean_bytes: u64,
-}
-
-/// A stretch of a log in one file.
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    base_offset: u64,
-    bytes: u64,
-    first_at: SimTime,
-    last_at: SimTime,
 }
 
 /// A record that was looked at by the cleaner and stayed.
@@ -72,33 +64,13 @@ impl Compaction {
         (base_offset, bytes): (u64, u32),
         now: SimTime,
     ) {
-        let bytes = u64::from(bytes);
-        let age_max = SimSpan::from_millis(settings.segment_ms);
-        if let Some(active) = self.segments.back_mut()
-            && active.bytes + bytes <= u64::from(settings.segment_bytes)
-            && now.since(active.first_at) <= age_max
-        {
-            active.bytes += bytes;
-            active.last_at = now;
-            return;
-        }
-        self.segments.push_back(Segment {
-            base_offset,
-            bytes,
-            first_at: now,
-            last_at: now,
-        });
+        self.segments
+            .note_append(settings, (base_offset, bytes), now);
     }
 
     /// The log was cut at an offset.
     pub fn truncate(&mut self, offset: u64) {
-        while self
-            .segments
-            .back()
-            .is_some_and(|last| last.base_offset >= offset)
-        {
-            self.segments.pop_back();
-        }
+        self.segments.truncate(offset);
         if self.clean.last().is_some_and(|last| last.offset >= offset) {
             Arc::make_mut(&mut self.clean).retain(|record| record.offset < offset);
         }
@@ -113,23 +85,23 @@ impl Compaction {
     /// that all replicas have and consumers may read.
     pub fn is_due(&self, settings: &TopicSettings, stable_end: u64, now: SimTime) -> Option<u64> {
         let lag = SimSpan::from_millis(settings.min_compaction_lag_ms);
-        let active = self.segments.len().checked_sub(1)?;
-        let end_of = |place: usize| self.segments[place + 1].base_offset;
+        let segments = self.segments.list();
+        let active = segments.len().checked_sub(1)?;
+        let end_of = |place: usize| segments[place + 1].base_offset;
         let cleanable = (0..active)
             .take_while(|&place| {
-                let is_old = lag == SimSpan::ZERO || now.since(self.segments[place].last_at) >= lag;
+                let is_old = lag == SimSpan::ZERO || now.since(segments[place].last_at) >= lag;
                 is_old && end_of(place) <= stable_end
             })
             .count();
         let end_offset = end_of(cleanable.checked_sub(1)?);
-        let dirty: u64 = self
-            .segments
+        let dirty: u64 = segments
             .range(..cleanable)
             .map(|segment| segment.bytes)
             .sum();
         let ratio = dirty as f64 / (self.clean_bytes + dirty).max(1) as f64;
         let lag_max = settings.max_compaction_lag_ms;
-        let is_overdue = now.since(self.segments[0].first_at).as_nanos() / 1_000_000 > lag_max;
+        let is_overdue = now.since(segments[0].first_at).as_nanos() / 1_000_000 > lag_max;
         (ratio > settings.min_cleanable_dirty_ratio || is_overdue).then_some(end_offset)
     }
 
@@ -185,8 +157,7 @@ impl Compaction {
             .filter_map(stays)
             .collect();
         self.clean_bytes = kept.iter().map(|record| record.bytes).sum();
-        self.segments
-            .retain(|segment| segment.base_offset >= end_offset);
+        self.segments.drop_before(end_offset);
         self.clean = Arc::new(kept);
         let kept = self.clean.len() as u64;
         Cleaned {
@@ -240,7 +211,8 @@ mod tests {
                 };
                 let name = key.to_ascii_lowercase().to_string();
                 let place = (P, self.next);
-                self.book.note(TRIPS, place, Some(name.as_bytes()), value);
+                let taken = (place, SimTime::ZERO);
+                self.book.note(TRIPS, taken, Some(name.as_bytes()), value);
                 let now = SimTime::from_seconds(self.next);
                 self.compaction
                     .note_append(&self.settings, (self.next, 100), now);

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
+use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::config::{java, rdkafka};
+use crate::kafka::quota::Quota;
 use crate::kafka::settings::{
     BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
 };
@@ -13,6 +15,7 @@ use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::payload::KnownCurve;
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Brokers in one cluster at most.
@@ -63,6 +66,8 @@ pub struct Config {
     pub groups: Vec<GroupConfig>,
     /// Consumers, by [`crate::sim::ids::ConsumerIndex`]: the members of one group stand together.
     pub consumers: Vec<ConsumerConfig>,
+    /// Quotas of clients from the start.
+    pub quotas: Vec<Quota>,
     /// Commands with their moments, in time order.
     pub timeline: Vec<(SimTime, Command)>,
     /// What holds for transactions in the whole cluster.
@@ -218,6 +223,8 @@ pub struct ProducerConfig {
     pub script: Vec<ScriptStep>,
     /// Keys whose every record is remembered.
     pub trace: Vec<Vec<u8>>,
+    /// How what it sends compresses, by the codecs that the run will use.
+    pub curves: Arc<[KnownCurve]>,
 }
 
 /// One consumer group.
@@ -246,6 +253,9 @@ pub struct ConsumerConfig {
     pub start: SimTime,
 }
 
+/// `client.id` of a process's first Java producer that has none of its own.
+pub const FIRST_CLIENT_ID: &str = "producer-1";
+
 /// Which client library, with its effective configuration.
 #[derive(Clone, Debug)]
 pub enum ClientConfig {
@@ -256,6 +266,14 @@ pub enum ClientConfig {
 }
 
 impl ClientConfig {
+    /// `client.id`, as the first client of a process has it.
+    pub fn client_id(&self) -> &str {
+        match self {
+            Self::Java(settings) => settings.client_id.as_deref().unwrap_or(FIRST_CLIENT_ID),
+            Self::Rdkafka(settings) => &settings.client_id,
+        }
+    }
+
     /// The same client with this configuration, if it accepts it.
     pub fn with(&self, given: &[(String, String)]) -> Option<Self> {
         match self {
@@ -275,6 +293,20 @@ impl ClientConfig {
         match self {
             Self::Java(settings) => settings.transactional_id.as_deref(),
             Self::Rdkafka(settings) => settings.transactional_id.as_deref(),
+        }
+    }
+
+    /// The codec that it compresses batches with.
+    pub fn codec(&self) -> Codec {
+        match self {
+            Self::Java(settings) => Codec {
+                compression: settings.compression,
+                writer: Writer::Java,
+            },
+            Self::Rdkafka(settings) => Codec {
+                compression: settings.compression,
+                writer: Writer::Librdkafka,
+            },
         }
     }
 
@@ -314,6 +346,9 @@ pub struct LoadConfig {
     pub keys: Arc<KeyConfig>,
     /// Value sizes.
     pub values: ValueConfig,
+    /// What values without content shrink to in compression, in parts per million of their bytes;
+    /// nothing is as much as they were. Without effect on a sample, which says so itself.
+    pub compresses_to_ppm: Option<u32>,
     /// After which records the application waits for acknowledgement.
     pub await_acks: AwaitAcks,
     /// How the threads serve delivery reports; [`Polling::Never`] for a Java client, which calls
@@ -429,8 +464,9 @@ pub enum ValueConfig {
     Fixed(u32),
     /// Uniform between two sizes, both included.
     Uniform(u32, u32),
-    /// One of these sizes, each equally often (from a sample of real payloads).
-    Sample(Vec<u32>),
+    /// Real payloads, one after the other and again from the first, whichever thread sends. At
+    /// least one.
+    Sample(Arc<[Box<[u8]>]>),
 }
 
 impl ValueConfig {

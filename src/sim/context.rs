@@ -16,6 +16,7 @@ use crate::sim::read_order::ReadOrder;
 use crate::sim::records::RecordBook;
 use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
+use crate::sim::trace::Trace;
 use crate::sim::workload::{KeyTables, KeyTallies};
 
 /// The moment and the world around an actor.
@@ -55,6 +56,11 @@ impl Context<'_> {
     /// Somebody who looks closely sees something now: no part of the run, so not in its digest.
     pub fn note(&mut self, rank: Rank, fact: Fact) {
         self.outbox.note(self.now, rank, fact);
+    }
+
+    /// A step of records that somebody may follow.
+    pub fn trace(&mut self, trace: Trace) {
+        self.outbox.trace(trace);
     }
 
     /// A batch passed now.

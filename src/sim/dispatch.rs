@@ -184,14 +184,29 @@ impl Simulation {
                 producer,
                 key,
                 value,
-            } => producers[producer.index()].set_client(&mut ctx, (key, value)),
+            } => {
+                producers[producer.index()].set_client(&mut ctx, (key, value))?;
+                if key == "client.id" {
+                    cluster.name_client(*producer, value);
+                }
+                Ok(())
+            }
             Command::SetRate {
                 producer,
                 micro_records_per_second,
             } => producers[producer.index()].set_rate(&mut ctx, *micro_records_per_second),
+            Command::SetQuota {
+                entity,
+                producer_byte_rate,
+            } => {
+                cluster.set_quota(entity, *producer_byte_rate);
+                Ok(())
+            }
+            Command::SetTopic { topic, changes } => cluster.set_topic(&mut ctx, *topic, changes),
             Command::Link(..)
             | Command::AddPartitions { .. }
             | Command::Inquire(_)
+            | Command::Follow { .. }
             | Command::Consumer(..)
             | Command::Group(..)
             | Command::SetConsumerRate { .. } => Ok(()),

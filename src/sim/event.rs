@@ -84,6 +84,15 @@ pub enum Event {
     GroupRebalance { group: GroupIndex, turn: u32 },
     /// A command from outside, by its place in the list of commands.
     Command(u32),
+    /// A broker reads a connection again whose client was over its quota.
+    ThrottleOver {
+        broker: BrokerIndex,
+        channel: Channel,
+    },
+    /// Brokers look for segments that are too old or too many.
+    LogRetention,
+    /// Leaders look for producers that have not written for too long.
+    ProducerIdExpiration,
     /// What a broker says to itself, or learns without a link.
     Loopback(Message),
     /// A call between brokers has waited for `request.timeout.ms`.

@@ -22,6 +22,7 @@ use crate::sim::time::{SimSpan, SimTime};
 
 pub use crate::sim::exception::{ErrorClass, Exception};
 pub use crate::sim::flow::{Acknowledged, Appended, Consumed, Flow, UnassignedEnd};
+pub use crate::sim::segments::Retention;
 
 /// A fact with its place in the order of the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -371,7 +372,7 @@ pub enum Fact {
         /// All partitions with records of it, in the order in which it came to them.
         partitions: Vec<u32>,
     },
-    /// The client can do nothing more: a fatal error of an idempotent librdkafka producer.
+    /// The client can do nothing more: a fatal error of an idempotent producer.
     ClientFailed {
         /// Whose.
         producer: ProducerIndex,
@@ -404,6 +405,25 @@ pub enum Fact {
         overtaken_on: PartitionIndex,
         /// How much later that one was written.
         by: SimSpan,
+    },
+    /// Old segments of a partition are deleted: its log begins later.
+    SegmentsDeleted {
+        /// Which partition.
+        partition: PartitionIndex,
+        /// The first offset that is left.
+        log_start_offset: u64,
+        /// How many records are gone.
+        records: u64,
+        /// Which limit they were over.
+        limit: Retention,
+    },
+    /// A partition's leader forgets a producer that has not written for
+    /// `producer.id.expiration.ms`: it would take any sequence of it now, and repetitions, too.
+    ProducerForgotten {
+        /// Which partition.
+        partition: PartitionIndex,
+        /// Whom.
+        producer: ProducerIndex,
     },
     /// A step of a transactional id is in its coordinator's log.
     TransactionChanged {

@@ -52,6 +52,15 @@ pub struct LogBatch {
     pub leader_epoch: u32,
 }
 
+/// What a fetch gets of a log whose next batch is larger than its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Least {
+    /// That batch (`minOneMessage`); within what is folded, one record.
+    OneBatch,
+    /// Nothing: another log was first.
+    Nothing,
+}
+
 impl LogBatch {
     /// Offset after its last record.
     pub fn end_offset(&self) -> u64 {
@@ -129,6 +138,15 @@ impl Log {
         self.batches.drain(..count).collect()
     }
 
+    /// Deletes everything before an offset, which lies between two batches; says how many records
+    /// are gone.
+    pub fn delete_before(&mut self, offset: u64) -> u64 {
+        let gone = offset.saturating_sub(self.start_offset);
+        self.start_offset = self.start_offset.max(offset);
+        let _deleted = self.take_below(offset);
+        gone
+    }
+
     /// The cleaner left these records, each an offset and its bytes, of all before `end_offset`.
     pub fn note_cleaned(&mut self, end_offset: u64, kept: &[(u64, u64)]) {
         self.sums.clean(end_offset, kept);
@@ -150,21 +168,24 @@ impl Log {
     }
 
     /// What a consumer's fetch takes from `from` on, below `to`: the offset that it ends before,
-    /// and the bytes. At least one batch, however small the limit; within what is folded, at least
-    /// one record.
-    pub fn read(&self, from: u64, to: u64, limit_bytes: u64) -> (u64, u64) {
+    /// and the bytes.
+    pub fn read(&self, (from, to): (u64, u64), limit_bytes: u64, least: Least) -> (u64, u64) {
         if from >= to {
             return (from, 0);
         }
-        if from < self.oldest_remembered() {
-            return self.sums.reach(from, to, limit_bytes);
+        let (mut end, mut bytes) = if from < self.oldest_remembered() {
+            self.sums.reach(from, to, limit_bytes)
+        } else {
+            self.reach(from, limit_bytes)
+        };
+        if end > to {
+            let before = self.sums.bytes_before(from);
+            (end, bytes) = (to, self.sums.bytes_before(to).saturating_sub(before));
         }
-        let (end, bytes) = self.reach(from, limit_bytes);
-        if end <= to {
-            return (end, bytes);
+        match least {
+            Least::Nothing if bytes > limit_bytes => (from, 0),
+            Least::Nothing | Least::OneBatch => (end, bytes),
         }
-        let before = self.sums.bytes_before(from);
-        (to, self.sums.bytes_before(to).saturating_sub(before))
     }
 
     /// Removes everything from `offset` on; gives the batches that are gone, in offset order. A
@@ -267,6 +288,26 @@ mod tests {
     }
 
     #[test]
+    fn a_fetch_that_has_something_already_leaves_a_batch_above_its_limit() {
+        let mut log = Log::new(0, HistoryDetail::Sums);
+        log.append(batch(10), 0);
+        assert_eq!(log.read((0, 10), 999, Least::OneBatch), (10, 1_000));
+        assert_eq!(log.read((0, 10), 999, Least::Nothing), (0, 0));
+        assert_eq!(log.read((0, 10), 1_000, Least::Nothing), (10, 1_000));
+    }
+
+    #[test]
+    fn a_log_without_its_old_segments_begins_later() {
+        let mut log = Log::new(40, HistoryDetail::Sums);
+        for _ in 0..4 {
+            log.append(batch(10), 0);
+        }
+        assert_eq!(log.delete_before(60), 20);
+        assert_eq!((log.start_offset(), log.oldest_remembered()), (60, 60));
+        assert_eq!(log.read((60, 80), u64::MAX, Least::OneBatch), (80, 2_000));
+    }
+
+    #[test]
     fn a_reader_far_behind_gets_the_bytes_that_are_left_of_a_cleaned_log() {
         let mut log = Log::new(0, HistoryDetail::Records);
         for _ in 0..4 {
@@ -275,8 +316,8 @@ mod tests {
         let dirty = log.take_below(30);
         assert_eq!(dirty.len(), 3);
         log.note_cleaned(30, &[(7, 100), (29, 100)]);
-        assert_eq!(log.read(0, 40, u64::MAX), (40, 1_200));
-        assert_eq!(log.read(30, 40, u64::MAX), (40, 1_000));
+        assert_eq!(log.read((0, 40), u64::MAX, Least::OneBatch), (40, 1_200));
+        assert_eq!(log.read((30, 40), u64::MAX, Least::OneBatch), (40, 1_000));
     }
 
     #[test]
@@ -285,7 +326,7 @@ mod tests {
         log.append(batch(10), 0);
         log.append(batch(10), 0);
         log.truncate(14);
-        assert_eq!(log.read(0, 14, u64::MAX), (14, 1_400));
+        assert_eq!(log.read((0, 14), u64::MAX, Least::OneBatch), (14, 1_400));
         assert_eq!(log.sums.bytes_before(14), 1_400);
         log.append(batch(1), 0);
         assert_eq!(log.sums.bytes_before(15), 1_500);

@@ -3,6 +3,7 @@
 use crate::kafka::metric_name::{
     ConsumerMetric, ProducerMetric, ProducerNodeMetric, ProducerTopicMetric,
 };
+use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
@@ -15,6 +16,7 @@ use crate::sim::key_places::KeyHistory;
 use crate::sim::read_order::GroupReads;
 use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
+use crate::sim::time::SimTime;
 use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::{
     BrokerView, ConsumerView, GroupView, KeyCount, PartitionView, ProducerTotals, ProducerView,
@@ -75,6 +77,7 @@ impl Simulation {
             request_time: broker.time_of_a_request(),
             bytes_appended: broker.bytes_appended(),
             produce_requests: broker.produce_requests_answered(),
+            throttled: broker.throttled(),
         }
     }
 
@@ -163,6 +166,11 @@ impl Simulation {
         let image = self.cluster.controller().image();
         let first = image.topic(topic).partitions.first()?;
         Some(&self.cluster.partition(*first).settings)
+    }
+
+    /// The quotas of clients, in the order in which they were given.
+    pub fn quotas(&self) -> &[Quota] {
+        self.cluster.quotas()
     }
 
     /// How many partitions there are.
@@ -379,6 +387,42 @@ impl Simulation {
             records.map(move |(offset, ordinal)| self.log_line(index, offset, (producer, ordinal)))
         };
         clean.chain(batches.flat_map(of_batch)).collect()
+    }
+
+    /// How far the log of each replica reaches, in assignment order.
+    pub fn replica_ends(&self, index: PartitionIndex) -> Vec<(BrokerIndex, u64)> {
+        let replicas = self.cluster.partition(index).replicas.iter();
+        replicas
+            .map(|replica| (replica.broker, replica.end_offset))
+            .collect()
+    }
+
+    /// The remembered records of a key in the order of producers, partitions and ordinals, with
+    /// the moments when their clients took them.
+    pub fn records_of_key(&self, key: &[u8]) -> Vec<(ProducerIndex, PartitionIndex, u64, SimTime)> {
+        let Some(id) = self.records.find_key(key) else {
+            return Vec::new();
+        };
+        let mut by_place: Vec<PartitionIndex> = self.partitions().collect();
+        by_place.sort_unstable();
+        let records = self.records.records_of(id);
+        let named = records.filter_map(|(producer, place, ordinal, noted)| {
+            Some((producer, *by_place.get(place)?, ordinal, noted.at))
+        });
+        named.collect()
+    }
+
+    /// Whether a topic's records are remembered one by one.
+    pub fn remembers_records(&self, topic: TopicIndex) -> bool {
+        self.records.notes(topic)
+    }
+
+    /// The records of a partition's log, as far as they are remembered: offset, producer, ordinal.
+    pub fn log_records(
+        &self,
+        index: PartitionIndex,
+    ) -> impl Iterator<Item = (u64, ProducerIndex, u64)> + '_ {
+        self.cluster.partition(index).records_from(0)
     }
 
     fn log_line(

@@ -20,6 +20,8 @@ mod choice_stories;
 mod cluster;
 pub mod command;
 mod compaction;
+#[cfg(test)]
+mod compression_stories;
 pub mod config;
 mod consumer;
 mod context;
@@ -39,6 +41,7 @@ mod metadata;
 mod network;
 mod output;
 mod partition;
+pub mod payload;
 mod producer;
 mod queue;
 #[cfg(test)]
@@ -52,12 +55,14 @@ pub mod records;
 mod replay;
 mod request;
 mod rng;
+pub mod segments;
 mod simulation;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod time;
+pub mod trace;
 #[cfg(test)]
 mod transaction_stories;
 pub mod transactions;

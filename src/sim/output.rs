@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use crate::sim::fact::{Fact, Flow, Stamped};
 use crate::sim::queue::Rank;
 use crate::sim::time::SimTime;
+use crate::sim::trace::Trace;
 
 /// Facts and flows since the last drain.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Output {
     pub facts: Vec<Stamped>,
     /// In each entity's own order only.
     pub flows: Vec<Flow>,
+    /// In each entity's own order only.
+    pub traces: Vec<Trace>,
 }
 
 /// Collects what happens.
@@ -74,11 +77,18 @@ impl Outbox {
         self.pending.flows.push(flow);
     }
 
+    /// Somebody who follows records sees a step of theirs: it does not enter the digest.
+    pub fn trace(&mut self, trace: Trace) {
+        self.pending.traces.push(trace);
+    }
+
     /// Moves everything up to `now` into `out`; what somebody who ran ahead said stays.
     pub fn drain(&mut self, now: SimTime, out: &mut Output) {
         out.facts.clear();
         out.flows.clear();
+        out.traces.clear();
         std::mem::swap(&mut self.pending.flows, &mut out.flows);
+        std::mem::swap(&mut self.pending.traces, &mut out.traces);
         self.pending
             .facts
             .sort_by_key(|stamped| (stamped.at, stamped.rank, stamped.number));

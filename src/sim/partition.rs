@@ -3,14 +3,18 @@
 //! Simplification: the log is one history. A leader that has lost its office without knowing it
 //! takes no more records here, where a real one would take acks=1 writes and truncate them later.
 
+use std::collections::VecDeque;
+
+use crate::kafka::compression::decompression_time_ns;
 use crate::kafka::error::ErrorCode;
-use crate::kafka::settings::TopicSettings;
+use crate::kafka::settings::{StoredCompression, TopicSettings};
 use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
 use crate::sim::consumer::CallId;
 use crate::sim::history::{Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::request::{Part, RequestId};
+use crate::sim::segments::{Retention, Segments};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::transactions::producer_states::ProducerStates;
 
@@ -30,6 +34,8 @@ pub struct Partition {
     pub replicas: Vec<Replica>,
     /// The log.
     pub log: Log,
+    /// Its segments, where the topic is not compacted.
+    pub segments: Segments,
     /// Its segments, and what the cleaner left, where the topic is compacted.
     pub compaction: Option<Compaction>,
     /// First offset that is not yet committed.
@@ -43,10 +49,21 @@ pub struct Partition {
     /// Fetches of consumers that wait for the high watermark to move.
     pub readers: Vec<CallId>,
     /// Errors that commands want answered next.
-    pub injected: Vec<ErrorCode>,
+    pub injected: VecDeque<ErrorCode>,
+    /// How long decompressing takes of what was appended so far.
+    decompression: Decompression,
     producers: Vec<Option<ProducerState>>,
     /// Transactional producers, once there is one.
     pub(super) transactions: Option<Box<ProducerStates>>,
+}
+
+/// How long decompressing takes a reader, on average over all that was appended.
+///
+/// Simplification: batches of several codecs or depths in one partition all take this average.
+#[derive(Clone, Copy, Debug, Default)]
+struct Decompression {
+    stored_bytes: u64,
+    nanos: u64,
 }
 
 /// One replica of a partition.
@@ -82,6 +99,8 @@ pub struct Waiting {
 pub struct ProducerState {
     producer_id: i64,
     epoch: i16,
+    /// When its last batch was appended.
+    last_at: SimTime,
     batches: [Remembered; BATCHES_RETAINED],
     count: u8,
 }
@@ -127,6 +146,7 @@ impl Partition {
             settings: settings.clone(),
             replicas: replicas.iter().map(replica).collect(),
             log: Log::new(start_offset, detail),
+            segments: Segments::default(),
             compaction: (settings.cleanup_policy.compacts() && detail == HistoryDetail::Records)
                 .then(Compaction::default),
             high_watermark: start_offset,
@@ -134,7 +154,8 @@ impl Partition {
             isr: replicas.to_vec(),
             purgatory: Vec::new(),
             readers: Vec::new(),
-            injected: Vec::new(),
+            injected: VecDeque::new(),
+            decompression: Decompression::default(),
             producers: Vec::new(),
             transactions: None,
         }
@@ -184,10 +205,21 @@ impl Partition {
         (self.settings.min_insync_replicas as usize).min(self.replicas.len())
     }
 
+    /// What the leader says to a batch by its size.
+    pub(super) fn judge_size(&self, part: &Part) -> Option<ErrorCode> {
+        if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
+            Some(ErrorCode::MessageTooLarge)
+        } else if part.stored_bytes > self.settings.segment_bytes {
+            Some(ErrorCode::RecordListTooLarge)
+        } else {
+            None
+        }
+    }
+
     /// What the leader says to this batch, before it appends anything.
     pub fn judge(&self, producer: ProducerIndex, part: &Part) -> Verdict {
-        if part.bytes > self.settings.max_message_bytes {
-            return Verdict::Refuse(ErrorCode::MessageTooLarge);
+        if let Some(error) = self.judge_size(part) {
+            return Verdict::Refuse(error);
         }
         if part.base_sequence < 0 {
             return Verdict::Append;
@@ -204,20 +236,26 @@ impl Partition {
     }
 
     /// Appends a batch at the leader; gives the offset of its first record.
-    pub fn append(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
-        let base_offset = self.extend_log(producer, part.first_ordinal, (part.records, part.bytes));
+    pub fn append(&mut self, producer: ProducerIndex, part: &Part, now: SimTime) -> u64 {
+        let base_offset = self.extend_log((producer, part.first_ordinal), part.into(), now);
+        self.note_compression(part);
         if part.base_sequence >= 0 {
-            self.remember(producer, part, base_offset);
+            self.remember(producer, part, (base_offset, now));
         }
         base_offset
+    }
+
+    /// A batch was appended, which readers will decompress.
+    pub(super) fn note_compression(&mut self, part: &Part) {
+        self.decompression.add(self.settings.compression, part);
     }
 
     /// So many records and bytes more at the leader, whatever they are.
     pub(super) fn extend_log(
         &mut self,
-        producer: ProducerIndex,
-        first_ordinal: u64,
-        (records, bytes): (u32, u32),
+        (producer, first_ordinal): (ProducerIndex, u64),
+        Extent { records, bytes }: Extent,
+        now: SimTime,
     ) -> u64 {
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
@@ -240,7 +278,49 @@ impl Partition {
             replica.end_offset = end_offset;
             replica.known_end_offset = end_offset;
         }
+        let place = (base_offset, bytes);
+        match &mut self.compaction {
+            Some(compaction) => compaction.note_append(&self.settings, place, now),
+            None => self.segments.note_append(&self.settings, place, now),
+        }
         base_offset
+    }
+
+    /// How long a reader takes to decompress so many bytes of this log.
+    pub fn decompression_time(&self, bytes: u64) -> SimSpan {
+        let Decompression {
+            stored_bytes,
+            nanos,
+        } = self.decompression;
+        let nanos = u128::from(bytes) * u128::from(nanos) / u128::from(stored_bytes.max(1));
+        SimSpan::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// Deletes the segments that are over a limit: the log begins later. Gives how many records
+    /// are gone, if any.
+    ///
+    /// Source: `UnifiedLog.deleteOldSegments`.
+    pub fn delete_old_segments(&mut self, limit: Retention, now: SimTime) -> Option<u64> {
+        if self.compaction.is_some() || !self.settings.cleanup_policy.deletes() {
+            return None;
+        }
+        let ends = (self.high_watermark, self.log.end_offset());
+        let start = self.segments.too_much(limit, &self.settings, ends, now)?;
+        self.segments.drop_before(start);
+        Some(self.log.delete_before(start))
+    }
+
+    /// Forgets producers that have not written for so long (`producer.id.expiration.ms`).
+    pub fn expire_producers(&mut self, age: SimSpan, now: SimTime) -> Vec<ProducerIndex> {
+        let mut expired = Vec::new();
+        for (place, state) in self.producers.iter_mut().enumerate() {
+            let is_old = |state: &ProducerState| now.since(state.last_at) >= age;
+            if state.as_ref().is_some_and(is_old) {
+                *state = None;
+                expired.push(ProducerIndex(place as u16));
+            }
+        }
+        expired
     }
 
     /// What the cleaner left of the beginning of the log.
@@ -307,8 +387,9 @@ impl Partition {
     /// Cuts the log and everything that remembers more than it holds; gives the batches gone.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
         let gone = self.log.truncate(offset);
-        if let Some(compaction) = &mut self.compaction {
-            compaction.truncate(offset);
+        match &mut self.compaction {
+            Some(compaction) => compaction.truncate(offset),
+            None => self.segments.truncate(offset),
         }
         let end_offset = self.log.end_offset();
         for replica in &mut self.replicas {
@@ -325,7 +406,12 @@ impl Partition {
         gone
     }
 
-    fn remember(&mut self, producer: ProducerIndex, part: &Part, base_offset: u64) {
+    fn remember(
+        &mut self,
+        producer: ProducerIndex,
+        part: &Part,
+        (base_offset, now): (u64, SimTime),
+    ) {
         if self.producers.len() <= producer.index() {
             self.producers.resize(producer.index() + 1, None);
         }
@@ -339,12 +425,14 @@ impl Partition {
                 if state.epoch != part.epoch {
                     (state.epoch, state.count) = (part.epoch, 0);
                 }
+                state.last_at = now;
                 state.push(remembered);
             }
             slot => {
                 let mut state = ProducerState {
                     producer_id: part.producer_id,
                     epoch: part.epoch,
+                    last_at: now,
                     batches: [Remembered::default(); BATCHES_RETAINED],
                     count: 0,
                 };
@@ -355,6 +443,31 @@ impl Partition {
     }
 }
 
+/// Records and bytes that a log grows by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) records: u32,
+    pub(super) bytes: u32,
+}
+
+impl From<&Part> for Extent {
+    fn from(part: &Part) -> Self {
+        Self {
+            records: part.records,
+            bytes: part.stored_bytes,
+        }
+    }
+}
+
+impl Decompression {
+    fn add(&mut self, stored: StoredCompression, part: &Part) {
+        let codec = stored.of_batch(part.codec);
+        let nanos = decompression_time_ns(codec, part.plain_bytes.into());
+        self.stored_bytes += u64::from(part.stored_bytes);
+        self.nanos = self.nanos.saturating_add(nanos);
+    }
+}
+
 /// What transactional producers are remembered by, too.
 impl ProducerState {
     /// A producer without batches.
@@ -362,6 +475,7 @@ impl ProducerState {
         Self {
             producer_id,
             epoch,
+            last_at: SimTime::ZERO,
             batches: [Remembered::default(); BATCHES_RETAINED],
             count: 0,
         }
@@ -467,6 +581,7 @@ pub fn next_sequence(sequence: i32, by: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kafka::settings::CompressionType;
     use crate::sim::ids::PartitionIndex;
 
     const P: ProducerIndex = ProducerIndex(0);
@@ -485,6 +600,9 @@ mod tests {
             base_sequence,
             records,
             bytes: 100,
+            plain_bytes: 100,
+            stored_bytes: 100,
+            codec: CompressionType::None,
             first_ordinal: 0,
             error: None,
             base_offset: None,
@@ -495,8 +613,8 @@ mod tests {
     #[test]
     fn a_batch_sent_twice_is_a_duplicate_at_its_first_offset() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 10));
-        partition.append(P, &batch(0, 10, 5));
+        partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
+        partition.append(P, &batch(0, 10, 5), SimTime::ZERO);
         assert_eq!(partition.judge(P, &batch(0, 10, 5)), Verdict::Duplicate(10));
     }
 
@@ -504,7 +622,7 @@ mod tests {
     fn the_sixth_last_batch_is_no_longer_recognised() {
         let mut partition = partition();
         for i in 0..6 {
-            partition.append(P, &batch(0, i, 1));
+            partition.append(P, &batch(0, i, 1), SimTime::ZERO);
         }
         assert_eq!(partition.judge(P, &batch(0, 1, 1)), Verdict::Duplicate(1));
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
@@ -514,7 +632,7 @@ mod tests {
     #[test]
     fn a_gap_in_the_sequence_is_refused() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 1));
+        partition.append(P, &batch(0, 0, 1), SimTime::ZERO);
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
         assert_eq!(partition.judge(P, &batch(0, 2, 1)), refused);
     }
@@ -522,7 +640,7 @@ mod tests {
     #[test]
     fn a_new_epoch_starts_at_zero() {
         let mut partition = partition();
-        partition.append(P, &batch(0, 0, 1));
+        partition.append(P, &batch(0, 0, 1), SimTime::ZERO);
         let refused = Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber);
         assert_eq!(partition.judge(P, &batch(1, 1, 1)), refused);
         assert_eq!(partition.judge(P, &batch(1, 0, 1)), Verdict::Append);
@@ -535,12 +653,36 @@ mod tests {
     }
 
     #[test]
+    fn a_forgotten_producer_may_go_on_anywhere_and_is_not_recognised() {
+        let mut partition = partition();
+        partition.append(P, &batch(0, 0, 2), SimTime::ZERO);
+        let day = SimSpan::from_seconds(86_400);
+        let almost = SimTime::from_seconds(86_399);
+        assert_eq!(partition.expire_producers(day, almost), []);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), Verdict::Duplicate(0));
+        assert_eq!(
+            partition.expire_producers(day, SimTime::from_seconds(86_400)),
+            [P]
+        );
+        assert_eq!(partition.judge(P, &batch(0, 7, 2)), Verdict::Append);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), Verdict::Append);
+    }
+
+    #[test]
+    fn a_batch_above_segment_bytes_is_no_case_for_splitting() {
+        let mut partition = partition();
+        partition.settings.segment_bytes = 99;
+        let refused = Verdict::Refuse(ErrorCode::RecordListTooLarge);
+        assert_eq!(partition.judge(P, &batch(0, 0, 2)), refused);
+    }
+
+    #[test]
     fn the_high_watermark_waits_for_every_replica_in_sync() {
         let topic = (TopicIndex(0), 0);
         let replicas = [BrokerIndex(0), BrokerIndex(1)];
         let settings = TopicSettings::defaults();
         let mut partition = Partition::new(topic, &settings, &replicas, 0, HistoryDetail::Sums);
-        partition.append(P, &batch(0, 0, 10));
+        partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
         assert!(!partition.advance_high_watermark());
         partition.replicas[1].known_end_offset = 4;
         assert!(partition.advance_high_watermark());

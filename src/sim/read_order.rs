@@ -303,7 +303,8 @@ mod tests {
         let config = with_group(world(), 1, &[]);
         let mut book = RecordBook::new(&config);
         let producer = crate::sim::testing::TRIPS;
-        book.note(producer, (OLD, 0), Some(b"k"), NotedValue::Payload(1));
+        let taken = ((OLD, 0), SimTime::ZERO);
+        book.note(producer, taken, Some(b"k"), NotedValue::Payload(1));
         let key = book.find_key(b"k").unwrap();
         let mut order = ReadOrder::new(&config, |_| true);
         for (partition, offset, second) in [(OLD, 0, 1), (OLD, 1, 2), (NEW, 0, 3)] {

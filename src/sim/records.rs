@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::sim::config::{Config, HistoryDetail};
 use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::time::SimTime;
 
 /// Records that are remembered one by one in a run at most; later ones have no key for us.
 pub const RECORDS_NOTED_MAX: u64 = 4_000_000;
@@ -29,6 +30,8 @@ pub struct Noted {
     pub key: Option<KeyId>,
     /// Whether it has a value.
     pub value: NotedValue,
+    /// When its client took it.
+    pub at: SimTime,
 }
 
 /// A record's value.
@@ -99,7 +102,7 @@ impl RecordBook {
     pub fn note(
         &mut self,
         producer: ProducerIndex,
-        (partition, ordinal): (PartitionIndex, u64),
+        ((partition, ordinal), at): ((PartitionIndex, u64), SimTime),
         key: Option<&[u8]>,
         value: NotedValue,
     ) -> Room {
@@ -121,6 +124,7 @@ impl RecordBook {
             ordinal,
             key,
             value,
+            at,
         });
         Room::Left
     }
@@ -134,6 +138,22 @@ impl RecordBook {
     ) -> Option<Noted> {
         let page = self.pages.get(producer.index())?.get(partition.index())?;
         page.find(ordinal)
+    }
+
+    /// The records of a key: whose, where, which. In order of producers, partitions and ordinals.
+    pub fn records_of(
+        &self,
+        key: KeyId,
+    ) -> impl Iterator<Item = (ProducerIndex, usize, u64, Noted)> + '_ {
+        let producers = (0_u16..).map(ProducerIndex).zip(&self.pages);
+        producers.flat_map(move |(producer, pages)| {
+            pages.iter().enumerate().flat_map(move |(place, page)| {
+                let records = page.sealed.iter().flat_map(|chunk| chunk.iter());
+                let records = records.chain(&page.open);
+                let of_key = records.filter(move |noted| noted.key == Some(key));
+                of_key.map(move |noted| (producer, place, noted.ordinal, *noted))
+            })
+        })
     }
 
     /// A key's bytes.
@@ -202,7 +222,8 @@ mod tests {
         for ordinal in 0..5_000 {
             let key = format!("key-{}", ordinal % 7);
             let value = NotedValue::Payload(1);
-            book.note(TRIPS, (P, ordinal), Some(key.as_bytes()), value);
+            let place = ((P, ordinal), SimTime::ZERO);
+            book.note(TRIPS, place, Some(key.as_bytes()), value);
         }
         for ordinal in [0, 1_023, 1_024, 3_333, 4_999] {
             let found = book.find(TRIPS, P, ordinal).and_then(|noted| noted.key);
@@ -217,7 +238,8 @@ mod tests {
     #[test]
     fn a_record_without_key_is_known_to_have_none() {
         let mut book = RecordBook::new(&world());
-        book.note(TRIPS, (P, 9), None, NotedValue::Tombstone);
+        let place = ((P, 9), SimTime::ZERO);
+        book.note(TRIPS, place, None, NotedValue::Tombstone);
         assert_eq!(book.find(TRIPS, P, 9).map(|noted| noted.key), Some(None));
         assert_eq!(book.find(TRIPS, P, 8), None);
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
+use crate::kafka::settings::CompressionType;
 use crate::sim::event::Channel;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::metadata::Image;
@@ -70,6 +71,8 @@ pub struct Request {
     pub producer_id: (i64, i16),
     /// Produce with acks=all: batches that still wait for replicas.
     pub waiting: u16,
+    /// `throttle_time_ms` of the answer.
+    pub throttle_ms: u32,
     /// What a transactional producer asks with it, and is answered.
     pub transaction: Option<Box<Transact>>,
     holders: u8,
@@ -91,8 +94,14 @@ pub struct Part {
     pub base_sequence: i32,
     /// Records.
     pub records: u32,
-    /// Bytes with header.
+    /// Bytes with header, as they are sent.
     pub bytes: u32,
+    /// The same before compression.
+    pub plain_bytes: u32,
+    /// The same in the log: the broker may compress anew.
+    pub stored_bytes: u32,
+    /// How the batch is compressed.
+    pub codec: CompressionType,
     /// Ordinal of the first record.
     pub first_ordinal: u64,
     /// The answer: nothing is success.
@@ -126,6 +135,7 @@ impl Requests {
         (request.image, request.transaction) = (None, None);
         (request.channel, request.broker, request.api) = (channel, broker, api);
         (request.sent, request.waiting, request.holders) = (now, 0, 2);
+        request.throttle_ms = 0;
         request.uses += 1;
         RequestId {
             slot,
@@ -197,6 +207,7 @@ impl Requests {
             image: None,
             producer_id: (-1, -1),
             waiting: 0,
+            throttle_ms: 0,
             transaction: None,
             holders: 0,
             uses: 0,

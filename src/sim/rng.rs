@@ -35,6 +35,8 @@ pub enum Purpose {
     Placement = 40,
     /// Jitter of a consumer's backoffs, and which broker it asks.
     Consumer = 41,
+    /// Which keys stand in the batches that a codec is measured on.
+    SampleKey = 42,
 }
 
 /// One stream of draws.

@@ -50,6 +50,7 @@ pub fn world() -> Config {
         producers: vec![producer("trips", &[])],
         groups: Vec::new(),
         consumers: Vec::new(),
+        quotas: Vec::new(),
         timeline: Vec::new(),
         transactions: TransactionConfig {
             version: TransactionVersion::Two,
@@ -97,6 +98,7 @@ pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) ->
         script: Vec::new(),
         rack: None,
         trace: Vec::new(),
+        curves: Arc::new([]),
     }
 }
 
@@ -157,6 +159,7 @@ pub fn load(records_per_second: u64) -> LoadConfig {
             explicit_partition: None,
         }),
         values: ValueConfig::Fixed(1024),
+        compresses_to_ppm: None,
         await_acks: AwaitAcks::None,
         polling: Polling::Never,
         on_refused: OnRefused::Drop,

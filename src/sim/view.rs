@@ -169,6 +169,8 @@ pub struct ConnectionView {
     pub in_flight: u32,
     /// The link below it.
     pub link: LinkState,
+    /// Whether a broker's throttle time keeps the client from sending.
+    pub is_throttled: bool,
 }
 
 /// A connection's state, by `ConnectionState` of Kafka's `NetworkClient`.
@@ -225,6 +227,8 @@ pub struct BrokerView {
     pub bytes_appended: u64,
     /// Produce requests answered so far.
     pub produce_requests: u64,
+    /// How long producers over their quotas were throttled so far, all together.
+    pub throttled: SimSpan,
 }
 
 /// One partition.

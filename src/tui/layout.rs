@@ -68,7 +68,7 @@ pub struct Dashboard {
 /// Lines of the table of latencies, the blank before it included.
 pub const LATENCY_LINES: u16 = 8;
 /// Lines of the ledger with one item on each.
-pub const LEDGER_LINES: u16 = 11;
+pub const LEDGER_LINES: u16 = 12;
 
 /// Lines that consumer groups and members take from the partitions at most.
 const CONSUMER_LINES_MAX: u16 = 6;

@@ -13,7 +13,7 @@ use crate::command;
 use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::sim::Progress;
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::draw;
 use crate::tui::keymap::{self, Context};
 use crate::tui::model::{Model, Origin, RunFacts};
@@ -25,6 +25,8 @@ use crate::tui::update::update;
 
 /// Things that may happen in the engine before the clock is looked at again.
 const EVENTS_SLICE: u64 = 2_000;
+/// Simulated time between two looks at what there is to be sampled, where nobody sees it pass.
+const UNSEEN_STEP: SimSpan = SimSpan::from_millis(100);
 /// Real time that the engine may take of one frame; the rest is for keys and drawing.
 const SLICE_TIME: Duration = Duration::from_millis(30);
 
@@ -93,6 +95,17 @@ impl Run {
             }
         }
         left
+    }
+
+    /// Lets simulated time pass as it would before somebody's eyes, without drawing.
+    pub fn go_to(&mut self, at: SimTime) {
+        while self.session.now() < at.min(self.session.end()) {
+            let next = (self.session.now() + UNSEEN_STEP).min(at);
+            let arrived = moved(self, Duration::ZERO, |session| {
+                let _reached = session.advance_to(next, u64::MAX);
+            });
+            let _none = update(&mut self.model, arrived);
+        }
     }
 
     /// Finds out how far things can be scrolled on a screen of this size.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -57,4 +58,13 @@ impl Golden {
     pub fn path(&self, case: &str) -> String {
         format!("{}/{case}", self.probe)
     }
+}
+
+/// The sample of click events that ships with kdrill, one in each line.
+pub fn clicks() -> &'static str {
+    static CLICKS: LazyLock<String> = LazyLock::new(|| {
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/samples/clicks.ndjson");
+        std::fs::read_to_string(sample).expect("the sample is shipped")
+    });
+    &CLICKS
 }

@@ -25,6 +25,7 @@ mod rdkafka_queue;
 mod retries;
 mod retries_live;
 mod sizes;
+mod sizes_compressed;
 mod sticky;
 mod sticky_live;
 mod table;
@@ -55,6 +56,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 18] = [
     retries::compare,
     retries_live::compare,
     sizes::compare,
+    sizes_compressed::compare,
     sticky::compare,
     sticky_live::compare,
     transactions::compare,

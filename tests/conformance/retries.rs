@@ -37,6 +37,9 @@ pub fn compare() -> Vec<Comparison> {
             if case == "exact-backoff" {
                 return Some(compare_backoff(&path, real));
             }
+            if case == "exact-split" {
+                return Some(compare_split(&path, real));
+            }
             Case::named(case).map(|case| case.compare(&path, real))
         })
         .collect()
@@ -110,6 +113,46 @@ fn backoffs(seed: u64) -> Vec<f64> {
         .windows(2)
         .map(|pair| (pair[1] - pair[0] - ROUND_MS) as f64);
     waits.collect()
+}
+
+/// A batch that is too large, and too large again, until its parts are small enough.
+fn compare_split(path: &str, real: &Value) -> Comparison {
+    let call = format!("produce events value={} partition=0", "v".repeat(1_024));
+    let calls: Vec<String> = (0..12)
+        .map(|_| format!("[[producer.script]]\nat = \"{START_MS}ms\"\ndo = '{call}'\n"))
+        .collect();
+    let cluster = "link = { rtt = \"2ms\", bandwidth = \"1000Gbit/s\" }\nrequest-time = \"30ms\"";
+    let rest = format!("{}{}", warm_up(1..2), calls.concat());
+    let scenario = scenario(cluster, ("all", true, 5), &rest)
+        .replace("config.linger.ms = 0", "config.linger.ms = 5")
+        .replace(
+            "partitions = 2",
+            "partitions = 2\nconfig.max.message.bytes = 5000",
+        );
+    let trace = Trace::to_end("12s", &scenario);
+    let list = |name: &str| real[name].as_array().cloned().unwrap_or_default();
+    let log: Vec<_> = list("log").iter().map(text).collect();
+    let outcomes: Vec<_> = list("outcomes").iter().map(outcome).collect();
+    let metric = |name: &str| number(real["metrics"][name].as_f64().unwrap_or(f64::NAN));
+    let totals = [
+        // The record that warmed up was sent, too.
+        (M::RecordSendTotal, trace.metric(M::RecordSendTotal) - 1.0),
+        (M::BatchSplitTotal, trace.metric(M::BatchSplitTotal)),
+        (M::RecordRetryTotal, trace.metric(M::RecordRetryTotal)),
+        (M::RecordErrorTotal, trace.metric(M::RecordErrorTotal)),
+        (
+            M::BufferAvailableBytes,
+            trace.metric(M::BufferAvailableBytes),
+        ),
+    ];
+    let comparison = Comparison::new(path, "splitting of batches that are too large")
+        .list("log", &log, &log_of(&trace))
+        .list("outcomes", &outcomes, &outcomes_of(&trace, false));
+    totals
+        .into_iter()
+        .fold(comparison, |comparison, (name, simulated)| {
+            comparison.text(name.name(), metric(name.name()), number(simulated))
+        })
 }
 
 struct Case {

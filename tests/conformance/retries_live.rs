@@ -1,5 +1,5 @@
-//! A swallowed response between a real client and a real broker: what the log holds in the end, and
-//! when a client that has nothing else to do notices.
+//! A swallowed response, or a reset, between a real client and a real broker: what the log holds in
+//! the end, and when a client that has nothing else to do notices.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ const MECHANISM: &str = "retries between a real client and a real broker";
 const START_MS: u64 = 500;
 const RECORDS: u64 = 20;
 
-/// Every case with swallowed responses.
+/// Every case with swallowed responses, and those with resets whose moment does not matter.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("retries-live");
     let cases = golden.cases.iter();
@@ -24,6 +24,21 @@ pub fn compare() -> Vec<Comparison> {
 fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
     if case == "idle-timeout" {
         return Some(compare_idle_timeout(path, real));
+    }
+    if let Some((_, in_flight)) = case
+        .strip_prefix("reset-")
+        .and_then(|case| case.split_once("-idempotent-in-flight-"))
+    {
+        let resets = in_flight.parse().ok().map(simulate_reset)?;
+        let recorded = real["logs"][0].as_str().unwrap_or_default();
+        // With idempotence the log is the same whatever was in flight.
+        return Some(resets.iter().fold(
+            Comparison::new(path, MECHANISM),
+            |comparison, (at, simulated)| {
+                let name = format!("the log, with a reset {at} ms after the first record");
+                comparison.text(name, recorded, simulated)
+            },
+        ));
     }
     let (setting, in_flight) = case.strip_prefix("swallow-")?.split_once("-in-flight-")?;
     let acks = setting.strip_prefix("acks-").unwrap_or("all");
@@ -45,6 +60,26 @@ fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
 }
 
 fn simulate(acks: &str, idempotent: bool, in_flight: u32) -> Trace {
+    // After the second response has left the broker, and before the third.
+    let swallowed_at = START_MS + if in_flight == 1 { 75 } else { 36 };
+    let command = (swallowed_at, "responses swallow 1 --count 1");
+    simulate_with((acks, idempotent, in_flight), &[command])
+}
+
+/// The logs after resets at several moments around the third request.
+fn simulate_reset(in_flight: u32) -> Vec<(u64, String)> {
+    let moments = if in_flight == 1 { 65..=95 } else { 25..=55 };
+    let moments = moments.step_by(5);
+    let logs = moments.map(|after| {
+        let at = START_MS + after;
+        let commands = [(at, "link refuse trips 1"), (at + 1, "link heal trips 1")];
+        let trace = simulate_with(("all", true, in_flight), &commands);
+        (after, log_of(&trace).join(" "))
+    });
+    logs.collect()
+}
+
+fn simulate_with(setting: (&str, bool, u32), commands: &[(u64, &str)]) -> Trace {
     let calls: Vec<String> = (0..RECORDS)
         .map(|number| {
             let at = START_MS + number * 10;
@@ -52,16 +87,13 @@ fn simulate(acks: &str, idempotent: bool, in_flight: u32) -> Trace {
             format!("[[producer.script]]\nat = \"{at}ms\"\ndo = '{call}'\n")
         })
         .collect();
-    // After the second response has left the broker, and before the third.
-    let swallowed_at = START_MS + if in_flight == 1 { 75 } else { 36 };
-    let rest = format!(
-        "{}{}[[timeline]]\nat = \"{swallowed_at}ms\"\ndo = 'responses swallow 1 --count 1'",
-        warm_up(1..2),
-        calls.concat(),
-    );
+    let commands: Vec<String> = commands
+        .iter()
+        .map(|(at, command)| format!("[[timeline]]\nat = \"{at}ms\"\ndo = '{command}'\n"))
+        .collect();
+    let rest = format!("{}{}{}", warm_up(1..2), calls.concat(), commands.concat());
     // An append takes a real broker some milliseconds.
     let cluster = "link = { rtt = \"30ms\", bandwidth = \"1Gbit/s\" }\nrequest-time = \"6ms\"";
-    let setting = (acks, idempotent, in_flight);
     Trace::to_end("12s", &scenario(cluster, setting, &rest))
 }
 

@@ -1,9 +1,8 @@
 //! Bytes of records, batches, requests and answers, and the records that are too large to send.
 //!
-//! Compressed batches are not modelled; of the sample, only the uncompressed batches are compared.
+//! Compressed batches are compared in `sizes_compressed`.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use kdrill::kafka::metric_name::ProducerMetric as M;
 use kdrill::kafka::size::{FillingBatch, HeaderSize, RecordSize, payload_bytes};
@@ -24,7 +23,7 @@ const TOPIC_BYTES: u32 = "sizes".len() as u32;
 const NAMING: TopicNaming = TopicNaming::Ids;
 const DEFAULT_BATCH_SIZE: u32 = 16_384;
 
-/// Every case of the probe without compression.
+/// Every case of the probe without compression; the others have a file of their own.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("sizes");
     let cases = golden.cases.iter();
@@ -158,12 +157,10 @@ fn spread(row: &[Value]) -> Vec<i64> {
 
 /// The sample without compression, ten records in each millisecond.
 fn compare_sample(path: &str, mechanism: &'static str, real: &Value) -> Comparison {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/samples/clicks.ndjson");
-    let sample = std::fs::read_to_string(sample).expect("the sample is shipped");
     let real: Vec<_> = rows(real).iter().map(|row| line(row, &[])).collect();
     let mut full = Vec::new();
     let mut open: Option<(usize, FillingBatch)> = None;
-    for (place, value) in sample.lines().enumerate() {
+    for (place, value) in golden::clicks().lines().enumerate() {
         let ms = place / 10;
         let payload = payload_bytes(None, Some(value.len() as u32), &[]);
         if let Some((first_ms, batch)) = &mut open {

@@ -1,8 +1,10 @@
 //! The records of one producer in one partition.
 
+use super::cause::{DuplicateCause, Identity, Retries};
 use super::tally::Tally;
 use crate::insight::interval::{CountMap, IntervalSet};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
+use crate::sim::time::SimTime;
 
 /// Intervals that one entry keeps apart at most, over all its sets.
 pub const RUNS_MAX: usize = 2_048;
@@ -27,6 +29,13 @@ pub(super) struct Entry {
     abandoned: IntervalSet,
     /// How often each ordinal stands in the log.
     present: CountMap,
+    /// By cause: copies beyond the first.
+    again: [CountMap; DuplicateCause::COUNT],
+    /// What the client sent again.
+    pub(super) retries: Retries,
+    /// Records here that stand in a log as other records too, since the application sent them
+    /// again.
+    pub(super) resent: u64,
     /// Records that were appended after a later one.
     reordered: u64,
     /// Ordinals below this one are only counted, in `settled`.
@@ -50,6 +59,9 @@ impl Entry {
             failed: IntervalSet::default(),
             abandoned: IntervalSet::default(),
             present: CountMap::default(),
+            again: std::array::from_fn(|_| CountMap::default()),
+            retries: Retries::default(),
+            resent: 0,
             reordered: 0,
             floor: 0,
             settled: Tally::default(),
@@ -64,12 +76,46 @@ impl Entry {
 
     pub(super) fn append(&mut self, first: u64, records: u64) {
         let (start, end, _) = self.above_floor(first, records);
+        self.put(start, end);
+    }
+
+    fn put(&mut self, start: u64, end: u64) {
         if end < self.present.end_positive() {
             // A later record already stands in the log. Those that stand there themselves are
             // duplicates, the others come out of order.
             self.reordered += (end - start) - self.present.count_positive_within(start, end);
         }
         self.present.add(start, end, 1);
+    }
+
+    /// Records are appended at `at`, of which the log may hold some already.
+    pub(super) fn append_again(
+        &mut self,
+        (first, records): (u64, u64),
+        at: SimTime,
+        identity: &Identity,
+    ) {
+        let (start, end, _) = self.above_floor(first, records);
+        for (from, to, _) in self.present.positive_within(start, end) {
+            let cause = self.retries.cause(from, at, identity);
+            self.again[cause.index()].add(from, to, 1);
+        }
+        self.put(start, end);
+    }
+
+    /// Whether a log holds a record that is not settled.
+    pub(super) fn is_present(&self, ordinal: u64) -> bool {
+        self.present.number_of(ordinal) > 0
+    }
+
+    /// Whether nothing can be said any more of a single record.
+    pub(super) fn is_settled(&self, ordinal: u64) -> bool {
+        ordinal < self.floor
+    }
+
+    /// How often each record stands in the log, from the first that is not settled on.
+    pub(super) fn present(&self) -> (&CountMap, u64) {
+        (&self.present, self.floor)
     }
 
     /// The end of what stands in the log.
@@ -79,7 +125,31 @@ impl Entry {
 
     pub(super) fn truncate(&mut self, first: u64, records: u64) {
         let (start, end, _) = self.above_floor(first, records);
+        for (from, to, copies) in self.present.positive_within(start, end) {
+            if copies > 1 {
+                self.forget_copy(from, to);
+            }
+        }
         self.present.add(start, end, -1);
+    }
+
+    /// One copy of some records is gone, and with it one of its causes.
+    fn forget_copy(&mut self, start: u64, end: u64) {
+        let mut at = start;
+        while at < end {
+            let next = self.again.iter().enumerate().find_map(|(cause, copies)| {
+                let runs = copies.positive_within(at, end);
+                let run = runs.first().filter(|run| run.0 == at)?;
+                Some((cause, run.1))
+            });
+            match next {
+                Some((cause, to)) => {
+                    self.again[cause].add(at, to, -1);
+                    at = to;
+                }
+                None => at += 1,
+            }
+        }
     }
 
     pub(super) fn acknowledge(&mut self, first: u64, records: u64) {
@@ -108,6 +178,8 @@ impl Entry {
         self.tally = self.settled;
         self.tally.add(&self.counted(self.floor, u64::MAX));
         self.tally.reordered += self.reordered;
+        self.tally.duplicated += self.resent;
+        self.tally.duplicated_by[DuplicateCause::Application.index()] += self.resent;
     }
 
     /// The part of some records that is not settled, and how many of them are.
@@ -123,6 +195,11 @@ impl Entry {
             + self.failed.intervals().len()
             + self.abandoned.intervals().len()
             + self.present.runs().len()
+            + self
+                .again
+                .iter()
+                .map(|copies| copies.runs().len())
+                .sum::<usize>()
     }
 
     /// Turns the older half into numbers.
@@ -143,6 +220,9 @@ impl Entry {
         self.failed.cut_below(floor);
         self.abandoned.cut_below(floor);
         self.present.cut_below(floor);
+        for copies in &mut self.again {
+            copies.cut_below(floor);
+        }
     }
 
     /// What became of the ordinals `start..end`, which must not be settled.
@@ -178,6 +258,10 @@ impl Entry {
             abandoned_present,
             abandoned_absent,
             duplicated: self.present.surplus_within(start, end),
+            duplicated_by: self
+                .again
+                .each_ref()
+                .map(|copies| copies.sum_within(start, end)),
             ..Tally::default()
         }
     }

@@ -1,7 +1,9 @@
 //! What came lately for one entry, not yet entered: batches that follow each other are one range,
 //! so a healthy partition costs one entry a look, however many batches it takes.
 
+use super::cause::Identity;
 use super::entry::Entry;
+use crate::sim::time::SimTime;
 
 /// Ranges of ordinals, end excluded; an empty one starts where it ends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +19,13 @@ pub(super) struct Pending {
 impl Pending {
     /// A batch was appended. One that does not go on where the log ended is entered at once,
     /// because whether it is a duplicate or out of order depends on what stands there.
-    pub(super) fn append(&mut self, entry: &mut Entry, first: u64, records: u64) {
+    pub(super) fn append(
+        &mut self,
+        entry: &mut Entry,
+        (first, records): (u64, u64),
+        at: SimTime,
+        identity: &Identity,
+    ) {
         let end = first.saturating_add(records);
         let is_empty = self.appended.0 == self.appended.1;
         if !is_empty && first == self.appended.1 {
@@ -26,7 +34,7 @@ impl Pending {
             self.appended = (first, end);
         } else {
             self.enter_appended(entry);
-            entry.append(first, records);
+            entry.append_again((first, records), at, identity);
             self.reached = entry.log_end();
         }
     }

@@ -1,5 +1,7 @@
 //! The sums of the ledger, and whether they add up.
 
+use super::cause::DuplicateCause;
+
 /// Records by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -19,8 +21,11 @@ pub struct Tally {
     pub abandoned_absent: u64,
     /// Refused by `send()` and given up: they never got an ordinal.
     pub refused: u64,
-    /// Times that a record stands in a log beyond the first.
+    /// Times that a record stands in a log beyond the first, be it as another record that its
+    /// application sent in its place.
     pub duplicated: u64,
+    /// The same by cause, in the order of [`DuplicateCause::ALL`].
+    pub duplicated_by: [u64; DuplicateCause::COUNT],
     /// Records that were appended behind a later record of the same producer.
     pub reordered: u64,
     /// Records about which something came after they were settled.
@@ -56,7 +61,21 @@ impl Tally {
         }
     }
 
-    fn sums(&mut self) -> [&mut u64; 11] {
+    /// Times that a record stands in a log beyond the first, for this cause.
+    pub const fn duplicated_by(&self, cause: DuplicateCause) -> u64 {
+        self.duplicated_by[cause.index()]
+    }
+
+    fn sums(&mut self) -> [&mut u64; 11 + DuplicateCause::COUNT] {
+        let [
+            timeout,
+            disconnect,
+            error,
+            bump,
+            expiry,
+            application,
+            unknown,
+        ] = &mut self.duplicated_by;
         [
             &mut self.acknowledged_present,
             &mut self.acknowledged_lost,
@@ -69,10 +88,17 @@ impl Tally {
             &mut self.duplicated,
             &mut self.reordered,
             &mut self.late,
+            timeout,
+            disconnect,
+            error,
+            bump,
+            expiry,
+            application,
+            unknown,
         ]
     }
 
-    fn values(&self) -> [u64; 11] {
+    fn values(&self) -> [u64; 11 + DuplicateCause::COUNT] {
         let mut copy = *self;
         copy.sums().map(|sum| *sum)
     }
@@ -120,14 +146,19 @@ impl Account {
         match field {
             LedgerField::Sent => self.sent,
             LedgerField::Acked => tally.acknowledged(),
+            LedgerField::AckedPresent => tally.acknowledged_present,
             LedgerField::Failed => tally.failed(),
             LedgerField::FailedPresent => tally.failed_present,
+            LedgerField::FailedAbsent => tally.failed_absent,
             LedgerField::Refused => tally.refused,
             LedgerField::Abandoned => tally.abandoned(),
+            LedgerField::AbandonedPresent => tally.abandoned_present,
+            LedgerField::AbandonedAbsent => tally.abandoned_absent,
             LedgerField::UnderWay => self.under_way,
             LedgerField::Unconfirmed => tally.unconfirmed,
             LedgerField::LostAcknowledged => tally.acknowledged_lost,
             LedgerField::Duplicated => tally.duplicated,
+            LedgerField::DuplicatedBy(cause) => tally.duplicated_by(cause),
             LedgerField::Reordered => tally.reordered,
         }
     }
@@ -140,14 +171,22 @@ pub enum LedgerField {
     Sent,
     /// Acknowledged.
     Acked,
+    /// Acknowledged, and a log holds them.
+    AckedPresent,
     /// Failed in their callback.
     Failed,
     /// Failed, and in a log all the same.
     FailedPresent,
+    /// Failed, and in no log.
+    FailedAbsent,
     /// Refused by `send()` and given up.
     Refused,
     /// Gone with their process.
     Abandoned,
+    /// Gone with their process, and in a log all the same.
+    AbandonedPresent,
+    /// Gone with their process, and in no log.
+    AbandonedAbsent,
     /// Not done yet.
     UnderWay,
     /// Acknowledged with `acks=0`, not seen in a log.
@@ -156,23 +195,36 @@ pub enum LedgerField {
     LostAcknowledged,
     /// In a log more than once, the first time not counted.
     Duplicated,
+    /// The same, for one cause.
+    DuplicatedBy(DuplicateCause),
     /// Behind a later record of the same producer.
     Reordered,
 }
 
 impl LedgerField {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 22] = [
         Self::Sent,
         Self::Acked,
+        Self::AckedPresent,
         Self::Failed,
         Self::FailedPresent,
+        Self::FailedAbsent,
         Self::Refused,
         Self::Abandoned,
+        Self::AbandonedPresent,
+        Self::AbandonedAbsent,
         Self::UnderWay,
         Self::Unconfirmed,
         Self::LostAcknowledged,
         Self::Duplicated,
+        Self::DuplicatedBy(DuplicateCause::Timeout),
+        Self::DuplicatedBy(DuplicateCause::Disconnect),
+        Self::DuplicatedBy(DuplicateCause::BrokerError),
+        Self::DuplicatedBy(DuplicateCause::EpochBump),
+        Self::DuplicatedBy(DuplicateCause::StateExpired),
+        Self::DuplicatedBy(DuplicateCause::Application),
+        Self::DuplicatedBy(DuplicateCause::Unknown),
         Self::Reordered,
     ];
 
@@ -181,14 +233,27 @@ impl LedgerField {
         match self {
             Self::Sent => "records-sent",
             Self::Acked => "records-acked",
+            Self::AckedPresent => "records-acked-present",
             Self::Failed => "records-failed",
             Self::FailedPresent => "records-failed-present",
+            Self::FailedAbsent => "records-failed-absent",
             Self::Refused => "records-refused",
             Self::Abandoned => "records-abandoned",
+            Self::AbandonedPresent => "records-abandoned-present",
+            Self::AbandonedAbsent => "records-abandoned-absent",
             Self::UnderWay => "records-under-way",
             Self::Unconfirmed => "records-unconfirmed",
             Self::LostAcknowledged => "records-lost-acknowledged",
             Self::Duplicated => "records-duplicated",
+            Self::DuplicatedBy(DuplicateCause::Timeout) => "records-duplicated-by-timeout",
+            Self::DuplicatedBy(DuplicateCause::Disconnect) => "records-duplicated-by-disconnect",
+            Self::DuplicatedBy(DuplicateCause::BrokerError) => "records-duplicated-by-error",
+            Self::DuplicatedBy(DuplicateCause::EpochBump) => "records-duplicated-by-epoch-bump",
+            Self::DuplicatedBy(DuplicateCause::StateExpired) => {
+                "records-duplicated-by-state-expiry"
+            }
+            Self::DuplicatedBy(DuplicateCause::Application) => "records-duplicated-by-application",
+            Self::DuplicatedBy(DuplicateCause::Unknown) => "records-duplicated-by-unknown",
             Self::Reordered => "records-reordered",
         }
     }

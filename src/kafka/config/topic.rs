@@ -6,7 +6,9 @@
 //! Source: `TopicConfig`, `LogConfig`.
 
 use super::super::exception::ExceptionClass;
-use super::super::settings::{CleanupPolicy, TimestampType, TopicSettings};
+use super::super::settings::{
+    CleanupPolicy, Compression, CompressionType, StoredCompression, TimestampType, TopicSettings,
+};
 use super::super::version::KafkaVersion;
 use super::definition::{ConfigKey, Valid, ValueKind};
 use super::values::Values;
@@ -152,8 +154,31 @@ const KEYS: &[ConfigKey] = &[
         "producer",
         "How batches are stored; producer is as they came.",
     )
-    .valid(CODECS)
-    .ignored(),
+    .valid(CODECS),
+    key(
+        "compression.gzip.level",
+        Int,
+        "-1",
+        "How hard gzip tries, where batches are stored with it.",
+    )
+    .valid(Valid::GzipLevel)
+    .since(3, 8),
+    key(
+        "compression.lz4.level",
+        Int,
+        "9",
+        "How hard LZ4 tries, where batches are stored with it.",
+    )
+    .valid(Valid::Between(1, 17))
+    .since(3, 8),
+    key(
+        "compression.zstd.level",
+        Int,
+        "3",
+        "How hard Zstandard tries, where batches are stored with it.",
+    )
+    .valid(Valid::Between(-131_072, 22))
+    .since(3, 8),
     key(
         "preallocate",
         Boolean,
@@ -230,6 +255,56 @@ pub fn validate(
     }
 }
 
+/// A topic's settings after some of them changed; those without a value are the broker's default
+/// again.
+pub fn altered(
+    version: KafkaVersion,
+    current: &TopicSettings,
+    broker_defaults: &TopicSettings,
+    changes: &[(String, Option<String>)],
+) -> Result<TopicSettings, Vec<ConfigProblem>> {
+    let mut base = current.clone();
+    for (key, _) in changes.iter().filter(|(_, value)| value.is_none()) {
+        reset(&mut base, key, broker_defaults);
+    }
+    let set = changes.iter().filter_map(|(key, value)| {
+        let value = value.clone()?;
+        Some((key.clone(), value))
+    });
+    let set: Vec<(String, String)> = set.collect();
+    validate(version, &base, &set).map(|(settings, _)| settings)
+}
+
+/// Takes one setting from another topic, or from the brokers' defaults.
+fn reset(settings: &mut TopicSettings, key: &str, from: &TopicSettings) {
+    match key {
+        "min.insync.replicas" => settings.min_insync_replicas = from.min_insync_replicas,
+        "unclean.leader.election.enable" => {
+            settings.unclean_leader_election = from.unclean_leader_election;
+        }
+        "max.message.bytes" => settings.max_message_bytes = from.max_message_bytes,
+        "cleanup.policy" => settings.cleanup_policy = from.cleanup_policy,
+        "retention.ms" => settings.retention_ms = from.retention_ms,
+        "retention.bytes" => settings.retention_bytes = from.retention_bytes,
+        "segment.bytes" => settings.segment_bytes = from.segment_bytes,
+        "segment.ms" => settings.segment_ms = from.segment_ms,
+        "message.timestamp.type" => settings.timestamp_type = from.timestamp_type,
+        "message.timestamp.before.max.ms" => {
+            settings.timestamp_before_max_ms = from.timestamp_before_max_ms;
+        }
+        "message.timestamp.after.max.ms" => {
+            settings.timestamp_after_max_ms = from.timestamp_after_max_ms;
+        }
+        "min.cleanable.dirty.ratio" => {
+            settings.min_cleanable_dirty_ratio = from.min_cleanable_dirty_ratio;
+        }
+        "delete.retention.ms" => settings.delete_retention_ms = from.delete_retention_ms,
+        "min.compaction.lag.ms" => settings.min_compaction_lag_ms = from.min_compaction_lag_ms,
+        "max.compaction.lag.ms" => settings.max_compaction_lag_ms = from.max_compaction_lag_ms,
+        _ => {}
+    }
+}
+
 /// What a topic says where it says something, and the broker's default elsewhere.
 fn settings(values: &Values, default: &TopicSettings) -> TopicSettings {
     let set_ms = |name: &str, default_ms| unsigned_if_set(values, name).unwrap_or(default_ms);
@@ -278,7 +353,47 @@ fn settings(values: &Values, default: &TopicSettings) -> TopicSettings {
         delete_retention_ms: set_ms("delete.retention.ms", default.delete_retention_ms),
         min_compaction_lag_ms: set_ms("min.compaction.lag.ms", default.min_compaction_lag_ms),
         max_compaction_lag_ms: set_ms("max.compaction.lag.ms", default.max_compaction_lag_ms),
+        compression: compression(values, default.compression),
     }
+}
+
+/// A topic that names no codec has the brokers'; one that does takes its level from what it says
+/// itself, or from that codec's own.
+fn compression(values: &Values, default: StoredCompression) -> StoredCompression {
+    if values.is_set("compression.type") {
+        return stored_compression(values);
+    }
+    match default {
+        StoredCompression::With(mut compression) => {
+            let name = level_key(compression.codec);
+            if values.is_set(&name) {
+                compression.level = level(values, &name);
+            }
+            StoredCompression::With(compression)
+        }
+        StoredCompression::AsSent => default,
+    }
+}
+
+/// What `compression.type` and its codec's level mean together, of a topic or a broker.
+pub(super) fn stored_compression(values: &Values) -> StoredCompression {
+    let codec = match values.text("compression.type") {
+        None | Some("producer") => return StoredCompression::AsSent,
+        Some("uncompressed") => CompressionType::None,
+        Some(name) => CompressionType::from_name(name).unwrap_or(CompressionType::None),
+    };
+    let level = level(values, &level_key(codec));
+    StoredCompression::With(Compression { codec, level })
+}
+
+fn level_key(codec: CompressionType) -> String {
+    format!("compression.{}.level", codec.name())
+}
+
+/// A level; −1 is the codec's own choice.
+fn level(values: &Values, name: &str) -> Option<i32> {
+    let level = values.integer(name)?;
+    i32::try_from(level).ok().filter(|level| *level != -1)
 }
 
 fn unsigned_if_set<T: TryFrom<i64>>(values: &Values, name: &str) -> Option<T> {

@@ -105,6 +105,13 @@ impl Sensor {
         number(self.samples.sum(now_ms) / (self.samples.span_ms(now_ms) / MS_PER_SECOND))
     }
 
+    /// The time that a rate is divided by, in milliseconds.
+    ///
+    /// Source: `Rate.windowSize`.
+    pub fn span_ms(&self, now_ms: u64) -> f64 {
+        self.samples.span_ms(now_ms)
+    }
+
     /// How many values per second; 0 while none counts.
     ///
     /// Source: `Rate` over `WindowedCount`.

@@ -29,6 +29,8 @@ pub struct BrokerSettings {
     pub transactions: TransactionSettings,
     /// How consumer groups are coordinated.
     pub groups: GroupSettings,
+    /// `log.retention.check.interval.ms`: how often old segments are looked for.
+    pub retention_check_interval_ms: u64,
     /// What topics get that do not say otherwise.
     pub topic_defaults: TopicSettings,
 }
@@ -154,6 +156,7 @@ impl BrokerSettings {
                 offsets_replication_factor: 3,
                 initial_rebalance_delay_ms: 3000,
             },
+            retention_check_interval_ms: 300_000,
             topic_defaults: TopicSettings::defaults(),
         }
     }

@@ -26,4 +26,4 @@ pub use rdkafka_producer::{
     DeliveryReports, MissingTopics, QueuingStrategy, RdkafkaConnectionSettings, RdkafkaIdempotence,
     RdkafkaMetadataSettings, RdkafkaProducerSettings, RdkafkaQueueSettings, RequiredAcks,
 };
-pub use topic::{CleanupPolicy, TimestampType, TopicSettings};
+pub use topic::{CleanupPolicy, StoredCompression, TimestampType, TopicSettings};

@@ -1,5 +1,7 @@
 //! What a topic runs with.
 
+use super::producer::{Compression, CompressionType};
+
 /// The effective settings of one topic: its own, or the brokers' defaults for it.
 ///
 /// Source: `LogConfig`, `TopicConfig`.
@@ -35,6 +37,18 @@ pub struct TopicSettings {
     pub min_compaction_lag_ms: u64,
     /// `max.compaction.lag.ms`.
     pub max_compaction_lag_ms: u64,
+    /// `compression.type` with `compression.{gzip,lz4,zstd}.level`: how batches are stored.
+    pub compression: StoredCompression,
+}
+
+/// How a leader stores batches (`compression.type` of a topic).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredCompression {
+    /// `producer`: as they come.
+    AsSent,
+    /// By this codec, `uncompressed` among them; a batch that comes with it already stays as it is,
+    /// whatever its level.
+    With(Compression),
 }
 
 /// What becomes of old data (`cleanup.policy`).
@@ -71,6 +85,16 @@ pub enum TimestampType {
     LogAppendTime,
 }
 
+impl StoredCompression {
+    /// The codec of a batch in the log that was sent with this one.
+    pub const fn of_batch(self, sent: CompressionType) -> CompressionType {
+        match self {
+            Self::AsSent => sent,
+            Self::With(compression) => compression.codec,
+        }
+    }
+}
+
 impl TopicSettings {
     /// What a topic of a 4.x cluster runs with when nothing was configured.
     pub const fn defaults() -> Self {
@@ -90,6 +114,7 @@ impl TopicSettings {
             delete_retention_ms: 86_400_000,
             min_compaction_lag_ms: 0,
             max_compaction_lag_ms: i64::MAX as u64,
+            compression: StoredCompression::AsSent,
         }
     }
 }

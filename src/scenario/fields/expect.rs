@@ -74,6 +74,7 @@ pub(crate) static EXPECT: TableSpec = TableSpec {
                 "reorder",
                 "split-key",
                 "out-of-order-read",
+                "failed-present",
             ])),
             "what must not be in the ledger; and of topics with `history = \"records\"`: \
              split-key, a key with records on several partitions; out-of-order-read, a group \

@@ -136,7 +136,7 @@ pub(crate) static WEIGHTED_KEY_TABLE: TableSpec = TableSpec {
 
 pub(crate) static VALUE: TableSpec = TableSpec {
     name: "value = { … }",
-    help: "Value sizes: bytes, min and max, or a sample",
+    help: "Values: bytes, min and max, or a sample of real ones",
     fields: &[
         optional(
             "bytes",
@@ -156,7 +156,17 @@ pub(crate) static VALUE: TableSpec = TableSpec {
         optional(
             "sample",
             Kind::Path,
-            "a text file with a real payload in each line",
+            "a text file with a real payload in each line, sent one after the other",
+        ),
+        optional(
+            "as",
+            Kind::Word(&["text", "base64"]),
+            "how a line of the sample stands for its payload: text by default",
+        ),
+        optional(
+            "compresses-to",
+            Kind::Number(0.0, 1.0),
+            "what values without content shrink to in compression, as a share; 1 by default",
         ),
     ],
 };

@@ -44,6 +44,11 @@ pub(crate) static ROOT: TableSpec = TableSpec {
             "members of a consumer group",
         ),
         optional(
+            "quota",
+            Kind::Tables(&QUOTA, Merge::Replace),
+            "how much some clients may send",
+        ),
+        optional(
             "timeline",
             Kind::Tables(&TIMELINE, Merge::Replace),
             "what happens when",
@@ -278,6 +283,29 @@ static TOPIC: TableSpec = TableSpec {
             "config",
             Kind::Kafka,
             "topic configuration by its real names",
+        ),
+    ],
+};
+
+static QUOTA: TableSpec = TableSpec {
+    name: "[[quota]]",
+    help: "How much some clients may send to each broker; of several that fit, the most specific \
+           one holds",
+    fields: &[
+        optional(
+            "client-id",
+            Kind::Text,
+            "a client.id, or \"<default>\" for all others; who shares one shares its quota",
+        ),
+        optional(
+            "user",
+            Kind::Text,
+            "a user, or \"<default>\"; here everybody is ANONYMOUS",
+        ),
+        required(
+            "producer-byte-rate",
+            BYTE_RATE,
+            "producer_byte_rate: bytes of requests per second",
         ),
     ],
 };

@@ -343,6 +343,7 @@ fn no_check(fields: &Fields<'_>) -> (String, Check) {
             "reorder" => Some(Harm::Reorder),
             "split-key" => Some(Harm::SplitKey),
             "out-of-order-read" => Some(Harm::OutOfOrderRead),
+            "failed-present" => Some(Harm::FailedPresent),
             _ => None,
         })
         .collect();

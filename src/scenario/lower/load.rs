@@ -45,6 +45,7 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>, dialect: Dialect)
         threads: fields.whole("threads").unwrap_or(1),
         keys: Arc::new(keys),
         values: values::values(world, fields),
+        compresses_to_ppm: values::compresses_to_ppm(fields),
         await_acks: await_acks(fields),
         polling,
         on_refused,

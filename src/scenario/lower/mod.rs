@@ -4,6 +4,7 @@
 //! What is wrong is said and stands in as something harmless, so that the rest is still checked.
 
 mod cluster;
+mod compression;
 mod consumer;
 mod dialect;
 mod expect;
@@ -11,6 +12,7 @@ mod keys;
 mod load;
 mod metric;
 mod producer;
+mod quota;
 mod rdkafka;
 mod script;
 mod settings;
@@ -56,8 +58,10 @@ struct World<'w> {
     producers: Vec<String>,
     /// Consumer groups with the number of their members.
     groups: Vec<(String, u16)>,
-    /// Keys and sampled sizes that may still be used, of [`LOAD_ENTRIES_MAX`].
+    /// Keys and sampled values that may still be used, of [`LOAD_ENTRIES_MAX`].
     entries_left: usize,
+    /// Payload samples that were read: loads share them.
+    samples: Vec<values::ReadSample>,
 }
 
 /// Lowers a whole tree.
@@ -79,6 +83,7 @@ pub(crate) fn lower(
         producers: Vec::new(),
         groups: Vec::new(),
         entries_left: LOAD_ENTRIES_MAX,
+        samples: Vec::new(),
     };
     let sample = world.times(&scenario);
     world.broker_line(&scenario);
@@ -94,6 +99,7 @@ pub(crate) fn lower(
         .collect();
     let (groups, consumers) = consumer::consumers(&mut world, root);
     topic::histories(&mut world, root, &producers);
+    let quotas = quota::quotas(&mut world, root);
     let mut config = Config {
         seed: overrides.seed.or(scenario.whole("seed")).unwrap_or(1),
         duration: overrides.until.unwrap_or(world.duration),
@@ -107,11 +113,13 @@ pub(crate) fn lower(
         producers,
         groups,
         consumers,
+        quotas,
         timeline: Vec::new(),
         transactions: cluster::transactions(root),
     };
     let names = Names::of(&config);
     config.timeline = timeline::timeline(&mut world, root, &names);
+    compression::curves(&mut world, root, &mut config);
     let expectations = expect::expectations(&mut world, root, &config);
     Some(Lowered {
         config,

@@ -1,6 +1,7 @@
 //! Producers: the client's configuration, and the application around it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::kafka::config;
 use crate::kafka::settings::JavaProducerSettings;
@@ -111,6 +112,7 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
             .iter()
             .map(|key| key.as_bytes().to_vec())
             .collect(),
+        curves: Arc::new([]),
     };
     let named = |name: &String| ProducerConfig {
         name: name.clone(),

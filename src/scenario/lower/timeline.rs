@@ -24,7 +24,7 @@ pub(super) fn timeline(
             continue;
         };
         match command::parse(line, names) {
-            Ok(Command::Inquire(_)) => {
+            Ok(Command::Inquire(_) | Command::Follow { .. }) => {
                 let problem = Problem::new("this command only looks, and nobody sees it here");
                 let problem = problem.at(fields.place_of("do"), "");
                 world.problem(problem.hint("type it at the prompt"));

@@ -7,11 +7,13 @@
 //! Simplification: request handlers are as many as needed (`num.io.threads` never runs out), so
 //! `request-time` is a delay of each Produce request and not a queue.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use crate::kafka::quota::QuotaSensor;
 use crate::kafka::settings::BrokerSettings;
 use crate::sim::cluster::consumers::WireEnd;
+use crate::sim::cluster::quotas::ShareKey;
 use crate::sim::config::BrokerConfig;
 use crate::sim::consumer::CallId;
 use crate::sim::event::{Channel, Message};
@@ -48,6 +50,9 @@ pub struct Broker {
     pub(super) slowed_by: SimSpan,
     pub(super) requests: u32,
     pub(super) produce_requests: u64,
+    /// What each share of a quota has sent lately, and how long clients were throttled so far.
+    pub(super) quota_sensors: BTreeMap<ShareKey, QuotaSensor>,
+    pub(super) throttled: SimSpan,
 }
 
 /// Whether a broker's process lives.
@@ -140,6 +145,8 @@ impl Broker {
             slowed_by: SimSpan::ZERO,
             requests: 0,
             produce_requests: 0,
+            quota_sensors: BTreeMap::new(),
+            throttled: SimSpan::ZERO,
         }
     }
 
@@ -202,6 +209,11 @@ impl Broker {
     /// Requests that arrived and are not answered.
     pub fn requests_in_hand(&self) -> u32 {
         self.requests
+    }
+
+    /// How long clients over their quotas were throttled so far, all together.
+    pub fn throttled(&self) -> SimSpan {
+        self.throttled
     }
 
     /// Produce requests answered so far.

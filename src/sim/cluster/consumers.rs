@@ -14,6 +14,7 @@ use crate::sim::cluster::broker::Process;
 use crate::sim::consumer::{Answer, Ask, CallId, Fetch, Wire};
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
+use crate::sim::history::Least;
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, PartitionIndex, TopicIndex};
 use crate::sim::network::{Lane, Way};
 use crate::sim::partition::Partition;
@@ -299,6 +300,7 @@ impl Cluster {
             let partition = &self.partitions[part.partition.index()];
             let log = &partition.log;
             (part.to, part.bytes, part.error) = (part.from, 0, None);
+            part.decompression = SimSpan::ZERO;
             part.high_watermark = readable_end(partition, Some(fetch.limits.isolation));
             if !partition.is_led_by(at) {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
@@ -313,7 +315,14 @@ impl Cluster {
                 continue;
             }
             let limit = room.min(u64::from(fetch.limits.max_partition_bytes));
-            (part.to, part.bytes) = log.read(part.from, part.high_watermark, limit);
+            let least = if total == 0 {
+                Least::OneBatch
+            } else {
+                Least::Nothing
+            };
+            let reach = (part.from, part.high_watermark);
+            (part.to, part.bytes) = log.read(reach, limit, least);
+            part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;
             if partition.transactions().is_some() {
                 let hide = match fetch.limits.isolation {

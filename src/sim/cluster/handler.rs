@@ -23,6 +23,7 @@ use crate::sim::partition::{Verdict, Waiting};
 use crate::sim::queue::Rank;
 use crate::sim::request::{ApiKey, Part, Request, RequestId};
 use crate::sim::time::SimSpan;
+use crate::sim::trace::{Trace, TraceStep};
 use crate::sim::transactions::ask::TxnAsk;
 use crate::sim::transactions::producer_states::Verifying;
 
@@ -97,21 +98,17 @@ impl Cluster {
         self.start_request(ctx, at, id);
     }
 
-    /// A handler takes the request. What it appends takes time: the handler's own, and then the
-    /// disk's; other requests take none unless the broker is slowed down.
+    /// A handler takes the request. What it appends takes time: the handler's own, compression that
+    /// its topic wants anew, and then the disk's; other requests take none unless the broker is
+    /// slowed down.
     fn start_request(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
-        let broker = &mut self.brokers[at.index()];
-        let mut done = ctx.now + broker.slowed_by;
-        let request = ctx.requests.get(id);
-        if request.api == ApiKey::Produce {
-            let bytes: u64 = request
-                .parts
-                .iter()
-                .filter(|part| self.partitions[part.partition.index()].is_led_by(at))
-                .map(|part| u64::from(part.bytes))
-                .sum();
-            done = broker.disk.write(done + broker.request_time, bytes);
+        let mut done = ctx.now + self.brokers[at.index()].slowed_by;
+        if ctx.requests.get(id).api == ApiKey::Produce {
+            let (bytes, took) = self.recompress(ctx, at, id);
+            let broker = &mut self.brokers[at.index()];
+            done = broker.disk.write(done + broker.request_time + took, bytes);
         }
+        let broker = &self.brokers[at.index()];
         let incarnation = broker.incarnation;
         let event = Event::RequestHandled {
             broker: at,
@@ -264,6 +261,14 @@ impl Cluster {
         let is_full = broker.disk.space == Space::Full;
         let is_known = broker.image.find(part.partition).is_some();
         let partition = &mut self.partitions[part.partition.index()];
+        let is_judged = !is_full && is_known && partition.is_led_by(at);
+        let injected = if is_judged && matches!(acks, -1..=1) {
+            partition.injected.pop_front()
+        } else {
+            None
+        };
+        // What a leader says only after it appended is said then here, too.
+        let after_append = injected.filter(|error| is_said_after_append(*error));
         let refused = if is_full {
             Some(ErrorCode::KafkaStorageError)
         } else if !is_known {
@@ -272,8 +277,8 @@ impl Cluster {
             Some(ErrorCode::NotLeaderOrFollower)
         } else if !matches!(acks, -1..=1) {
             Some(ErrorCode::InvalidRequiredAcks)
-        } else if let Some(error) = partition.injected.pop() {
-            Some(error)
+        } else if injected.is_some() && after_append.is_none() {
+            injected
         } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {
             Some(ErrorCode::NotEnoughReplicas)
         } else if partition.compaction.is_some() && lacks_key(ctx, producer, part) {
@@ -290,18 +295,29 @@ impl Cluster {
         };
         match verdict {
             Verdict::Refuse(error) => part.error = Some(error),
-            Verdict::Duplicate(offset) => part.base_offset = Some(offset),
+            Verdict::Duplicate(offset) => {
+                part.base_offset = Some(offset);
+                ctx.trace(Trace {
+                    at: ctx.now,
+                    producer,
+                    partition: part.partition,
+                    first_ordinal: part.first_ordinal,
+                    records: part.records,
+                    step: TraceStep::Recognised {
+                        broker: at,
+                        base_offset: offset,
+                    },
+                });
+            }
             Verdict::Append => {
                 let base_offset = match membership {
-                    Membership::None => partition.append(producer, part),
-                    Membership::OfTransaction(_) => partition.append_in_transaction(producer, part),
+                    Membership::None => partition.append(producer, part, ctx.now),
+                    Membership::OfTransaction(_) => {
+                        partition.append_in_transaction(producer, part, ctx.now)
+                    }
                 };
                 part.base_offset = Some(base_offset);
                 partition.advance_high_watermark();
-                if let Some(compaction) = &mut partition.compaction {
-                    let place = (base_offset, part.bytes);
-                    compaction.note_append(&partition.settings, place, ctx.now);
-                }
                 let moment = (at, base_offset);
                 remember_keys(ctx, moment, producer, part);
                 ctx.flow(
@@ -311,7 +327,7 @@ impl Cluster {
                         partition: part.partition,
                         first_ordinal: part.first_ordinal,
                         records: part.records,
-                        bytes: part.bytes,
+                        bytes: part.stored_bytes,
                         base_offset,
                         at: ctx.now,
                     }),
@@ -321,6 +337,7 @@ impl Cluster {
         part.required_offset = part
             .base_offset
             .map_or(0, |base| base + u64::from(part.records));
+        part.error = part.error.or(after_append);
     }
 
     /// Whether the records of a request belong to a transaction.
@@ -421,8 +438,9 @@ impl Cluster {
             self.on_closed(ctx, at, channel);
             send(ctx, at, Message::Reset(channel), SEGMENT_BYTES);
         }
+        let throttle_ms = self.throttle_ms(ctx, at, id);
         ctx.requests.release(id);
-        self.unmute(ctx, at, channel);
+        self.unmute(ctx, (at, throttle_ms), channel);
     }
 
     /// Sends the response and reads the connection's next request.
@@ -433,9 +451,11 @@ impl Cluster {
         id: RequestId,
         bytes: u32,
     ) {
+        let throttle_ms = self.throttle_ms(ctx, at, id);
         let (channel, api) = {
             let request = ctx.requests.get_mut(id);
             request.answered = ctx.now;
+            request.throttle_ms = throttle_ms;
             (request.channel, request.api)
         };
         let broker = &mut self.brokers[at.index()];
@@ -458,12 +478,33 @@ impl Cluster {
             send(ctx, at, Message::Response(id), bytes);
         }
         self.brokers[at.index()].produce_requests += u64::from(api == ApiKey::Produce);
-        self.unmute(ctx, at, channel);
+        self.unmute(ctx, (at, throttle_ms), channel);
     }
 
-    fn unmute(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
+    /// A request is done: the next one of its connection is read, at once or, from a client over
+    /// its quota, when it was throttled for long enough (KIP-219).
+    fn unmute(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, throttle_ms): (BrokerIndex, u32),
+        channel: Channel,
+    ) {
+        self.brokers[at.index()].requests -= 1;
+        if throttle_ms == 0 {
+            self.read_next(ctx, at, channel);
+        } else {
+            let over = ctx.now + SimSpan::from_millis(u64::from(throttle_ms));
+            let event = Event::ThrottleOver {
+                broker: at,
+                channel,
+            };
+            ctx.queue.push(over, Rank::broker(at), event);
+        }
+    }
+
+    /// Reads a connection again.
+    pub(super) fn read_next(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, channel: Channel) {
         let broker = &mut self.brokers[at.index()];
-        broker.requests -= 1;
         let Some(connection) = broker.connection(channel) else {
             return;
         };
@@ -473,6 +514,14 @@ impl Cluster {
             self.start_request(ctx, at, next);
         }
     }
+}
+
+/// Whether a leader answers with this error only when the batch is in its log already.
+const fn is_said_after_append(error: ErrorCode) -> bool {
+    matches!(
+        error,
+        ErrorCode::RequestTimedOut | ErrorCode::NotEnoughReplicasAfterAppend
+    )
 }
 
 /// Sends a message from a broker to a client.

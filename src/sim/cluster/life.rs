@@ -16,6 +16,7 @@ use crate::sim::history::LogBatch;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// The broker asks again this long after it wanted to shut down (`BrokerLifecycleManager`).
 const SHUTDOWN_POLL: SimSpan = SimSpan::from_millis(50);
@@ -211,6 +212,16 @@ impl Cluster {
             }
             let (producer, records) = (batch.producer, batch.records);
             let first_ordinal = batch.first_ordinal;
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer,
+                partition,
+                first_ordinal,
+                records,
+                step: TraceStep::Truncated {
+                    from_offset: batch.base_offset,
+                },
+            });
             let flow = Flow::Truncated {
                 producer,
                 partition,
@@ -318,8 +329,13 @@ impl Cluster {
             return;
         }
         broker.process = Process::Up;
-        broker.image = self.controller.image.clone();
         let lag_time = broker.settings.replication.lag_time_max_ms;
+        if self.controller.fencing(at) == Fencing::Unfenced {
+            // The process before is gone: whatever it was in sync with, this one may not be.
+            self.fence(ctx, at);
+        }
+        let broker = &mut self.brokers[at.index()];
+        broker.image = self.controller.image.clone();
         self.controller.last_heartbeat[at.index()] = ctx.now;
         let isr_check = ctx.now + SimSpan::from_millis((lag_time / 2).max(1));
         let (heartbeat, expiration) = (

@@ -3,10 +3,12 @@
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
 //! `handler`, that of consumers in `consumers`, follower fetching in `replication`, processes that
 //! die and return in `life`, sessions and elections in `controller`, consumer groups in
-//! `coordinator`, topics that get more partitions in `growth`, transactions in `transaction`.
+//! `coordinator`, transactions in `transaction`, quotas in `quotas`, old segments in `retention`,
+//! topics that get more partitions in `growth` and other settings in `configs`.
 
 mod broker;
 mod cleaner;
+mod configs;
 mod consumers;
 mod controller;
 mod coordinator;
@@ -16,7 +18,10 @@ mod handler;
 mod key_watch;
 mod life;
 mod placement;
+mod quotas;
+mod recompression;
 mod replication;
+mod retention;
 mod setup;
 mod transaction;
 
@@ -33,6 +38,8 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::partition::Partition;
+use quotas::Quotas;
+use recompression::Recompression;
 use replication::FetcherState;
 
 /// All brokers, partitions and the controller.
@@ -46,6 +53,8 @@ pub struct Cluster {
     fetchers: Vec<FetcherState>,
     controller: Controller,
     groups: Vec<Group>,
+    quotas: Quotas,
+    recompression: Recompression,
     transactions: Transactions,
 }
 
@@ -137,6 +146,9 @@ impl Cluster {
             Event::SessionCheck => self.on_session_check(ctx),
             Event::LeaderRebalance => self.on_leader_rebalance(ctx),
             Event::LogCleaner => self.on_log_cleaner(ctx),
+            Event::LogRetention => self.on_log_retention(ctx),
+            Event::ProducerIdExpiration => self.on_producer_id_expiration(ctx),
+            Event::ThrottleOver { broker, channel } => self.read_next(ctx, broker, channel),
             Event::MetadataApplied {
                 broker,
                 incarnation,

@@ -73,7 +73,9 @@ impl Cluster {
         let partition = &mut self.partitions[index.index()];
         let end_offset = partition.log.end_offset();
         for replica in &mut partition.replicas {
-            let lacks = replica.broker != leader && replica.end_offset < end_offset;
+            // One that is not in sync fetches even if there is nothing new: so it is let in.
+            let lacks = replica.broker != leader
+                && (replica.end_offset < end_offset || !partition.isr.contains(&replica.broker));
             if lacks && !replica.fetch_pending {
                 replica.fetch_pending = true;
                 let place = replica.broker.index() * brokers + leader.index();
@@ -150,7 +152,7 @@ impl Cluster {
             if let Some(replica) = partition.replica_mut(follower) {
                 replica.fetch_pending = false;
             }
-            if end_offset > from {
+            if end_offset > from || !partition.isr.contains(&follower) {
                 taking.push((index, end_offset));
                 bytes += taken;
             }
@@ -259,10 +261,19 @@ impl Cluster {
         }
         for index in broker.replica_of.clone() {
             let partition = &self.partitions[index.index()];
-            if partition.is_led_by(at) && partition.laggards(ctx.now, lag_time).next().is_some() {
+            if !partition.is_led_by(at) {
+                continue;
+            }
+            let is_whole = partition.isr.len() == partition.replicas.len();
+            if partition.laggards(ctx.now, lag_time).next().is_some() {
                 self.ask_isr_change(ctx, at, index);
             }
+            if !is_whole {
+                // Followers that are not in sync fetch all the time: here, every so often.
+                self.mark_dirty(index, at);
+            }
         }
+        self.serve_fetchers_of(ctx, at);
     }
 
     /// Sends an `AlterPartition` to the controller, if it can be reached.

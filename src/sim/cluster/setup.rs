@@ -7,7 +7,10 @@ use crate::sim::cluster::broker::Broker;
 use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::group::Group;
+use crate::sim::cluster::quotas::Quotas;
+use crate::sim::cluster::recompression::Recompression;
 use crate::sim::cluster::replication::FetcherState;
+use crate::sim::cluster::retention::RETENTION_DELAY;
 use crate::sim::cluster::transaction::{Transactions, lay_out_state_log, schedule_scan};
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
@@ -95,6 +98,8 @@ impl Cluster {
                 first_producer_id: config.transactions.next_producer_id,
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
+            quotas: Quotas::new(config),
+            recompression: Recompression::default(),
             transactions,
         }
     }
@@ -163,6 +168,18 @@ fn schedule(brokers: &[Broker], queue: &mut EventQueue<Event>) {
         SimTime::ZERO + rebalance,
         Rank::CONTROLLER,
         Event::LeaderRebalance,
+    );
+    queue.push(
+        SimTime::ZERO + RETENTION_DELAY,
+        Rank::CONTROLLER,
+        Event::LogRetention,
+    );
+    let expiration = first.settings.transactions;
+    let expiration = SimSpan::from_millis(expiration.producer_id_expiration_check_interval_ms);
+    queue.push(
+        SimTime::ZERO + expiration,
+        Rank::CONTROLLER,
+        Event::ProducerIdExpiration,
     );
     for (place, broker) in brokers.iter().enumerate() {
         let (index, incarnation) = (BrokerIndex(place as u16), broker.incarnation);

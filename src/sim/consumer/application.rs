@@ -5,7 +5,8 @@
 //! the group sees as a late one.
 //!
 //! Simplification: `poll()` is called with a timeout long enough, so waiting for records is one
-//! wait; deserializing takes no time beyond the configured rate.
+//! wait; deserializing takes no time beyond the configured rate, decompressing takes that of its
+//! codec and is counted behind `poll()`, where the records are handed over.
 
 use std::sync::Arc;
 
@@ -112,6 +113,7 @@ impl Consumer {
         let mut left = u64::from(self.settings.max_poll_records);
         let from_before = left;
         let mut ranges = Vec::new();
+        let mut decompression = SimSpan::ZERO;
         while left > 0 {
             let Some(front) = self.buffered.front_mut() else {
                 break;
@@ -125,11 +127,15 @@ impl Consumer {
             }
             let there = front.to - front.from;
             let taken = there.min(left);
-            let bytes = (u128::from(front.bytes) * u128::from(taken) / u128::from(there)) as u64;
+            let share = |of: u64| (u128::from(of) * u128::from(taken) / u128::from(there)) as u64;
+            let bytes = share(front.bytes);
+            let decompression_ns = share(front.decompression_ns);
             let (partition, from) = (front.partition, front.from);
             let high_watermark = front.high_watermark;
             front.from += taken;
             front.bytes -= bytes;
+            front.decompression_ns -= decompression_ns;
+            decompression += SimSpan::from_nanos(decompression_ns);
             left -= taken;
             if front.from == front.to {
                 self.buffered.pop_front();
@@ -144,7 +150,7 @@ impl Consumer {
         }
         let records = from_before - left;
         if records > 0 {
-            let processed = ctx.now + self.processing_time(records);
+            let processed = ctx.now + decompression + self.processing_time(records);
             self.application.stage = Stage::Processing { until: processed };
             for (partition, from_offset, to_offset) in ranges {
                 let flow = Flow::Consumed(Consumed {

@@ -170,6 +170,8 @@ pub struct FetchPart {
     pub to: u64,
     /// Bytes of records in the answer.
     pub bytes: u64,
+    /// How long the consumer takes to decompress them.
+    pub decompression: SimSpan,
     /// The first offset that this reader may not read yet: the leader's high watermark, or its last
     /// stable offset.
     pub high_watermark: u64,

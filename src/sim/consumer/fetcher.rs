@@ -61,6 +61,8 @@ pub(super) struct Buffered {
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) bytes: u64,
+    /// How long decompressing them takes, in nanoseconds.
+    pub(super) decompression_ns: u64,
     pub(super) high_watermark: u64,
 }
 
@@ -160,6 +162,7 @@ impl Consumer {
                 from,
                 to: from,
                 bytes: 0,
+                decompression: SimSpan::ZERO,
                 high_watermark: 0,
                 error: None,
             });
@@ -243,14 +246,15 @@ impl Consumer {
             return 0;
         }
         // A batch's bytes are spread evenly here.
-        let share = u128::from(part.bytes) * u128::from(to - from);
-        let bytes = (share / u128::from(part.to - part.from)) as u64;
+        let (some, all) = (u128::from(to - from), u128::from(part.to - part.from));
+        let share = |of: u64| (u128::from(of) * some / all) as u64;
         self.buffered.push_back(Buffered {
             partition: part.partition,
             content,
             from,
             to,
-            bytes,
+            bytes: share(part.bytes),
+            decompression_ns: share(part.decompression.as_nanos()),
             high_watermark: part.high_watermark,
         });
         to - from

@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use crate::kafka::size::{FillingBatch, RecordSize};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
-use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Stage};
+use crate::sim::producer::batch::{BatchId, Batches, LeaderOfRetry, Origin, Stage};
+use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::time::SimTime;
 
@@ -21,6 +22,8 @@ pub struct Accumulator {
     tails: Vec<Tail>,
     /// The batches in them and in flight.
     pub batches: Batches,
+    /// What becomes of a batch's bytes when it is closed.
+    pub compressor: Compressor,
 }
 
 /// The tail batch of a queue while it takes records: all that an append touches, in half a cache
@@ -171,6 +174,14 @@ pub struct Patience<'a> {
 }
 
 impl Accumulator {
+    /// Without partitions yet; what is sent is compressed like this.
+    pub fn new(compressor: Compressor) -> Self {
+        Self {
+            compressor,
+            ..Self::default()
+        }
+    }
+
     /// Appends to the open batch if there is one with room. The batch is not closed if there is
     /// not: [`Accumulator::try_append`] does that.
     #[expect(
@@ -192,15 +203,15 @@ impl Accumulator {
         }
     }
 
-    /// Appends to the open batch; says by how much it grew, or nothing if there was no room. Then
-    /// the batch is closed.
+    /// Appends to the open batch; says by how much it grew, as estimated, or nothing if there was
+    /// no room. Then the batch is closed.
     pub fn try_append(&mut self, queue: u32, payload: u32, now: SimTime) -> Option<u32> {
-        let before = self.tails[queue as usize].size.bytes();
+        let before = self.tails[queue as usize].size.written();
         if self.append_to_open(queue, RecordSize::new(payload), now) == Room::None {
             self.close_open(queue);
             return None;
         }
-        Some(self.tails[queue as usize].size.bytes() - before)
+        Some(self.tails[queue as usize].size.written() - before)
     }
 
     /// The open batch, if there is one, takes no more records.
@@ -217,7 +228,8 @@ impl Accumulator {
         let tail = self.tails[queue as usize];
         if tail.batch != NO_BATCH {
             let batch = self.batches.get_mut(tail.batch);
-            batch.written = tail.size.bytes();
+            batch.plain = tail.size.bytes();
+            batch.written = tail.size.written();
             batch.records = tail.size.records();
             batch.payload_max = tail.payload_max;
             let next_ordinal = batch.first_ordinal + u64::from(tail.size.records());
@@ -230,12 +242,13 @@ impl Accumulator {
         (0..self.queues.len() as u32).for_each(|queue| self.settle(queue));
     }
 
-    /// Records and bytes of a batch, whether it is open or not.
+    /// Records and bytes of a batch, whether it is open or not; the bytes of one that was never
+    /// sent are estimated where it will be compressed.
     pub fn size_of(&self, id: BatchId) -> (u32, u32) {
         let batch = self.batches.get(id);
         let tail = &self.tails[batch.queue as usize];
         if tail.batch == id {
-            (tail.size.records(), tail.size.bytes())
+            (tail.size.records(), tail.size.written())
         } else {
             (batch.records, batch.written)
         }
@@ -269,13 +282,14 @@ impl Accumulator {
         self.fronts[queue as usize].head = head.copied().unwrap_or(NO_BATCH);
     }
 
-    /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes.
-    /// The batch before must be closed.
+    /// Opens a batch with `limit` bytes and its first record, which always fits; gives its bytes,
+    /// as estimated. The batch before must be closed.
     pub fn open_batch(&mut self, queue: u32, limit: u32, payload: u32, now: SimTime) -> u32 {
         let place = queue;
         let queue = &mut self.queues[queue as usize];
         let id = self.batches.open(place, limit, queue.next_ordinal, now);
-        let size = FillingBatch::with_first(limit, payload);
+        let estimate = self.compressor.estimate(queue.topic);
+        let size = FillingBatch::with_first(limit, payload).estimated(estimate);
         self.tails[place as usize] = Tail {
             batch: id,
             size,
@@ -285,7 +299,7 @@ impl Accumulator {
         queue.is_used = true;
         queue.deque.push_back(id);
         self.note_head(place);
-        size.bytes()
+        size.written()
     }
 
     /// Whether the deque is empty or its last batch takes no more records.
@@ -324,7 +338,7 @@ impl Accumulator {
         }
     }
 
-    /// Takes a queue's head for sending.
+    /// Takes a queue's head for sending. A batch that was never sent is compressed now.
     pub fn drain_head(&mut self, queue: u32, now: SimTime) -> Option<BatchId> {
         let id = self.front(queue).head()?;
         if self.tails[queue as usize].batch == id {
@@ -334,8 +348,12 @@ impl Accumulator {
         self.note_head(queue);
         let queue = &mut self.queues[queue as usize];
         let batch = self.batches.get_mut(id);
-        if batch.attempts == 0 {
+        // A part of a split batch has its sequence, and so its place there, from the start.
+        let is_new = batch.attempts == 0
+            && (batch.origin == Origin::Appended || !queue.unfinished.contains(&id));
+        if is_new {
             queue.unfinished.push_back(id);
+            batch.written = self.compressor.close(queue.topic, batch.plain);
         }
         batch.stage = Stage::InFlight;
         batch.drained = now;
@@ -349,6 +367,13 @@ impl Accumulator {
         batch.last_attempt_ms = now_ms;
         batch.leader = LeaderOfRetry::Same;
         batch.stage = Stage::Retrying;
+        self.enqueue_before_new(id);
+    }
+
+    /// Puts a batch before all that were never sent: in order of sequences with idempotence
+    /// (`insertInSequenceOrder`), else in front.
+    pub fn enqueue_before_new(&mut self, id: BatchId) {
+        let batch = self.batches.get(id);
         let (sequence, place) = (batch.base_sequence, batch.queue);
         let queue = &mut self.queues[place as usize];
         let mut at = 0;

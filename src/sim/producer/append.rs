@@ -125,6 +125,9 @@ impl Client {
         if self.closing != Closing::No {
             return self.fail(ctx, ExceptionClass::IllegalState, message::PRODUCER_CLOSED);
         }
+        if self.fatal.is_some() {
+            return self.fail(ctx, ExceptionClass::Kafka, message::IN_ERROR_STATE);
+        }
         let now_ms = ctx.now.as_millis();
         self.metadata.touch(call.topic, now_ms);
         let queues = match call.has_metadata {

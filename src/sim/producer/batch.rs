@@ -18,7 +18,11 @@ pub struct Batch {
     pub stage: Stage,
     /// Bytes allocated for it: `max(batch.size, estimate of its first record)`.
     pub limit: u32,
-    /// Header and exact record bytes, as far as settled (see `Accumulator::settle`).
+    /// Header and exact record bytes before compression, as far as settled (see
+    /// `Accumulator::settle`).
+    pub plain: u32,
+    /// The same as they are sent: with compression an estimate until the batch is first sent, then
+    /// what it came to.
     pub written: u32,
     /// Records, as far as settled.
     pub records: u32,
@@ -42,6 +46,17 @@ pub struct Batch {
     pub base_sequence: i32,
     /// Producer id and epoch that the sequence belongs to.
     pub producer_id: (i64, i16),
+    /// How it came to be.
+    pub origin: Origin,
+}
+
+/// How a batch came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Filled record by record, in memory of the pool.
+    Appended,
+    /// A part of a batch that was too large, in memory outside the pool.
+    Split,
 }
 
 /// Whether a batch that is to be sent again goes to the leader that it came back from (KIP-951).
@@ -76,6 +91,12 @@ impl Batch {
     pub fn age_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.created_ms)
     }
+
+    /// Compressed by uncompressed bytes of its records (`MemoryRecordsBuilder.compressionRatio`).
+    pub fn compression_ratio(&self) -> f32 {
+        let records = |bytes: u32| bytes.saturating_sub(BATCH_OVERHEAD) as f32;
+        records(self.written) / records(self.plain).max(1.0)
+    }
 }
 
 /// All batches of a client.
@@ -84,6 +105,7 @@ pub struct Batches {
     slots: Vec<Batch>,
     free: Vec<BatchId>,
     opened: u64,
+    splits: u64,
 }
 
 impl Batches {
@@ -95,6 +117,7 @@ impl Batches {
             queue,
             stage: Stage::Open,
             limit,
+            plain: BATCH_OVERHEAD,
             written: BATCH_OVERHEAD,
             records: 0,
             payload_max: 0,
@@ -107,7 +130,19 @@ impl Batches {
             drained: now,
             base_sequence: -1,
             producer_id: (-1, -1),
+            origin: Origin::Appended,
         };
+        self.place(batch)
+    }
+
+    /// A part of a batch that was too large. It keeps the name and the age of the whole: who waits
+    /// for that waits for all its parts.
+    pub fn open_part(&mut self, part: Batch) -> BatchId {
+        self.splits += 1;
+        self.place(part)
+    }
+
+    fn place(&mut self, batch: Batch) -> BatchId {
         if let Some(id) = self.free.pop() {
             self.slots[id as usize] = batch;
             id
@@ -147,10 +182,12 @@ impl Batches {
             .filter(|(_, batch)| batch.stage != Stage::Free)
     }
 
-    /// Whether the batch with this serial is still to be completed.
+    /// Whether the batch with this serial, or a part of it, is still to be completed.
     pub fn is_incomplete(&self, id: BatchId, serial: u64) -> bool {
-        let batch = self.get(id);
-        batch.serial == serial && !matches!(batch.stage, Stage::Free | Stage::ExpiredInFlight)
+        let is_it = |batch: &Batch| {
+            batch.serial == serial && !matches!(batch.stage, Stage::Free | Stage::ExpiredInFlight)
+        };
+        is_it(self.get(id)) || (self.splits > 0 && self.iter().any(is_it))
     }
 
     /// The serial of the newest batch.

@@ -6,14 +6,16 @@
 
 use std::sync::Arc;
 
+use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::settings::JavaProducerSettings;
 use crate::sim::config::Config;
 use crate::sim::fact::Exception;
 use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
-use crate::sim::producer::batch::BatchId;
+use crate::sim::producer::batch::{BatchId, Origin};
 use crate::sim::producer::buffer_pool::{BufferPool, Waiter};
 use crate::sim::producer::choice::ClassPartitioner;
+use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::idempotence::Idempotence;
 use crate::sim::producer::metadata::ClientMetadata;
@@ -57,6 +59,8 @@ pub struct Client {
     /// When a new batch last woke the sender for a look that would have found nothing.
     pub(super) look_spared_at: SimTime,
     pub(super) draws: Draws,
+    /// What ended the client for good, if anything did.
+    pub(super) fatal: Option<Arc<Exception>>,
     pub(super) woken: Vec<Woken>,
     pub(super) counts: Counts,
     /// By partition: the ordinal of this client's first record, after those of earlier clients.
@@ -113,6 +117,8 @@ pub enum Woken {
         records: u32,
         /// Payload of the largest of them, in bytes.
         payload: u32,
+        /// Ordinal of the first.
+        first_ordinal: u64,
     },
 }
 
@@ -142,13 +148,18 @@ impl Client {
         let stream = |purpose| Stream::new(seed, purpose, major, incarnation);
         let client_id = settings
             .client_id
-            .clone()
-            .unwrap_or_else(|| format!("producer-{}", 1));
+            .as_deref()
+            .unwrap_or(crate::sim::config::FIRST_CLIENT_ID)
+            .to_owned();
+        let codec = Codec {
+            compression: settings.compression,
+            writer: Writer::Java,
+        };
         Self {
             me,
             rank: Rank::producer(config, me),
             client_id: client_id.into(),
-            accumulator: Accumulator::default(),
+            accumulator: Accumulator::new(Compressor::new(config, me, codec)),
             pool: BufferPool::new(settings.buffer_memory, settings.batch_size),
             connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
@@ -168,6 +179,7 @@ impl Client {
                 reconnect: stream(Purpose::Reconnect),
                 least_loaded_node: stream(Purpose::LeastLoadedNode),
             },
+            fatal: None,
             woken: Vec::new(),
             counts: Counts::default(),
             first_ordinals: Vec::new(),
@@ -238,6 +250,8 @@ impl Client {
     pub(super) fn follow(&mut self, earlier: &Self) {
         self.connections.go_on_counting_from(&earlier.connections);
         self.first_ordinals.clone_from(&earlier.first_ordinals);
+        let compressor = &mut self.accumulator.compressor;
+        compressor.follow(&earlier.accumulator.compressor);
         for queue in &earlier.accumulator.queues {
             let place = queue.partition.index();
             if self.first_ordinals.len() <= place {
@@ -253,9 +267,14 @@ impl Client {
         configured.or_else(|| config.producers[self.me.index()].rack.clone())
     }
 
-    /// Gives a completed batch's memory back and lets waiting threads take it.
+    /// Gives a completed batch's memory back and lets waiting threads take it. Parts of a split
+    /// batch have none of the pool's.
     pub(super) fn free_memory(&mut self, id: BatchId, now: SimTime) {
-        let size = u64::from(self.accumulator.batches.get(id).limit);
+        let batch = self.accumulator.batches.get(id);
+        if batch.origin == Origin::Split {
+            return;
+        }
+        let size = u64::from(batch.limit);
         self.pool.deallocate(size);
         self.serve_waiters(now);
     }

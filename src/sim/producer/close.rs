@@ -30,6 +30,20 @@ impl Client {
 
     /// The time of `close(timeout)` is over: what is left fails.
     pub fn close_forcefully(&mut self, ctx: &mut Context<'_>) {
+        let reason = (ExceptionClass::Kafka, message::CLOSED_FORCEFULLY);
+        self.abort_batches(ctx, reason);
+        if self.closing != Closing::Done {
+            self.end(ctx);
+        }
+    }
+
+    /// Everything that is not complete fails (`RecordAccumulator.abortBatches`). What is on the
+    /// wire keeps its memory until the answer comes.
+    pub(super) fn abort_batches(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (class, text): (ExceptionClass, &str),
+    ) {
         self.accumulator.settle_all();
         let left: Vec<BatchId> = self
             .accumulator
@@ -44,16 +58,12 @@ impl Client {
             if matches!(stage, Stage::Free | Stage::ExpiredInFlight) {
                 continue;
             }
-            let text = message::CLOSED_FORCEFULLY.to_string();
-            self.fail_batch(ctx, id, ExceptionClass::Kafka, text);
+            self.fail_batch(ctx, id, class, text.to_string());
             if stage == Stage::InFlight {
                 self.accumulator.batches.get_mut(id).stage = Stage::ExpiredInFlight;
             } else {
                 self.release(id, ctx.now);
             }
-        }
-        if self.closing != Closing::Done {
-            self.end(ctx);
         }
     }
 

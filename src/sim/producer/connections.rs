@@ -49,6 +49,8 @@ pub struct Connection {
     pub used_ms: u64,
     /// When it was last attempted.
     pub attempted: SimTime,
+    /// Java: until when nothing is sent, because a broker said so (KIP-219); on the client's clock.
+    pub throttled_until_ms: u64,
     /// When the sender last could, and last did, send to it while it had something to send
     /// (`NodeLatencyStats`).
     pub latency_stats: (u64, u64),
@@ -63,6 +65,8 @@ pub struct InFlight {
     pub api: ApiKey,
     /// When it was sent.
     pub sent: SimTime,
+    /// Java: how long the connection was throttled meanwhile, which does not count as waiting.
+    pub throttled_ms: u64,
     /// librdkafka: when its own time is over.
     pub deadline: SimTime,
 }
@@ -96,6 +100,7 @@ impl Connections {
             writable_at: SimTime::ZERO,
             used_ms: 0,
             attempted: SimTime::ZERO,
+            throttled_until_ms: 0,
             latency_stats: (0, 0),
         };
         Self {
@@ -177,6 +182,9 @@ impl Connection {
     /// Whether a request may be sent to this node.
     pub fn usable(&self, in_flight_max: u32, now: SimTime) -> Usable {
         match self.state {
+            ConnectionState::Ready if self.is_throttled(now) => {
+                Usable::AtMs(self.throttled_until_ms)
+            }
             ConnectionState::Ready if self.in_flight.len() >= in_flight_max as usize => {
                 Usable::Later
             }
@@ -197,12 +205,29 @@ impl Connection {
             ConnectionState::Connecting => self.setup_deadline_ms,
             _ => u64::MAX,
         };
-        let request = self.in_flight.front().map_or(u64::MAX, |oldest| {
-            oldest
-                .sent
-                .as_millis()
-                .saturating_add(request_timeout_ms + 1)
-        });
-        setup.min(request)
+        // Nearly always the oldest; a younger one may have missed a throttle time.
+        let deadline = |sent: &InFlight| {
+            let sent_ms = sent.sent.as_millis() + sent.throttled_ms;
+            sent_ms.saturating_add(request_timeout_ms + 1)
+        };
+        let request = self.in_flight.iter().map(deadline).min();
+        setup.min(request.unwrap_or(u64::MAX))
+    }
+
+    /// Whether a broker's word keeps the client from sending.
+    pub fn is_throttled(&self, now: SimTime) -> bool {
+        self.throttled_until_ms > now.as_millis()
+    }
+
+    /// An answer said for how long nothing may be sent.
+    ///
+    /// Source: `NetworkClient.maybeThrottle`.
+    pub fn throttle(&mut self, throttle_ms: u32, now: SimTime) {
+        let throttle_ms = u64::from(throttle_ms);
+        for sent in &mut self.in_flight {
+            sent.throttled_ms += throttle_ms;
+        }
+        let until_ms = now.as_millis() + throttle_ms;
+        self.throttled_until_ms = self.throttled_until_ms.max(until_ms);
     }
 }

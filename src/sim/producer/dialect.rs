@@ -91,6 +91,10 @@ pub trait Dialect: Sized {
         value: NotedValue,
     ) -> Room;
 
+    /// Partition and ordinal of the record that was just taken, at the place that the call gave;
+    /// nothing while it has no partition.
+    fn identity(&self, place: u32) -> Option<(PartitionIndex, u64)>;
+
     /// What to remember of the record that was just taken, at the place that the call gave.
     fn receipt(&mut self, place: u32) -> Receipt;
 

@@ -2,6 +2,7 @@
 //!
 //! Source: `RecordAccumulator.drainBatchesForOneNode`, `Sender.sendProduceRequest`.
 
+use crate::kafka::settings::CompressionType;
 use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
@@ -17,6 +18,7 @@ use crate::sim::producer::metadata::Standing;
 use crate::sim::producer::metrics::Drained;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::trace::{Trace, TraceStep};
 use crate::sim::transactions::ask::{Transact, TxnAnswer, TxnAsk};
 
 /// What a drain pass over one node's partitions did.
@@ -174,8 +176,20 @@ impl Client {
         }
         for &batch_id in batches {
             let batch = self.accumulator.batches.get(batch_id);
+            let codec = self.settings.compression.codec;
             let queue = &self.accumulator.queues[batch.queue as usize];
-            request.parts.push(part(queue, batch, batch_id));
+            request.parts.push(part(queue, batch, (batch_id, codec)));
+            if ctx.records.notes(queue.topic) {
+                let attempt = batch.attempts + 1;
+                ctx.outbox.trace(Trace {
+                    at: ctx.now,
+                    producer: self.me,
+                    partition: queue.partition,
+                    first_ordinal: batch.first_ordinal,
+                    records: batch.records,
+                    step: TraceStep::Sent { broker, attempt },
+                });
+            }
             if mutes {
                 let place = batch.queue;
                 self.accumulator.front_mut(place).is_muted = true;
@@ -238,7 +252,7 @@ impl Client {
     }
 }
 
-fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
+fn part(queue: &Queue, batch: &Batch, (id, codec): (BatchId, CompressionType)) -> Part {
     Part {
         partition: queue.partition,
         batch: id,
@@ -247,6 +261,9 @@ fn part(queue: &Queue, batch: &Batch, id: BatchId) -> Part {
         base_sequence: batch.base_sequence,
         records: batch.records,
         bytes: batch.written,
+        plain_bytes: batch.plain,
+        stored_bytes: batch.written,
+        codec,
         first_ordinal: batch.first_ordinal,
         error: None,
         base_offset: None,

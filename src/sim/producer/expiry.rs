@@ -13,6 +13,7 @@ use crate::sim::fact::{Exception, Fact, Flow};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::time::SimTime;
+use crate::sim::trace::{Trace, TraceStep};
 
 impl Client {
     /// Fails batches older than `delivery.timeout.ms`, queued or in flight.
@@ -118,6 +119,16 @@ impl Client {
                 records,
             },
         );
+        ctx.trace(Trace {
+            at: ctx.now,
+            producer,
+            partition,
+            first_ordinal,
+            records,
+            step: TraceStep::Failed {
+                error: exception.class,
+            },
+        });
         ctx.fact(
             self.rank,
             Fact::BatchFailed {
@@ -132,6 +143,7 @@ impl Client {
             queue: batch.queue,
             records,
             payload,
+            first_ordinal,
         });
         self.accumulator.finish(id);
         self.say_completed();
@@ -148,6 +160,7 @@ impl Client {
         match error {
             ErrorCode::NetworkException => message::disconnected(node),
             ErrorCode::RequestTimedOut => message::disconnected_due_to_timeout(node),
+            ErrorCode::ClusterAuthorizationFailed => message::NOT_IDEMPOTENT.to_string(),
             error => error.default_message().to_string(),
         }
     }

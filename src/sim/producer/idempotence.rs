@@ -2,6 +2,7 @@
 //! producer that is not transactional asks for its id by itself and bumps its epoch; of a
 //! transactional one `transaction` says which id and epoch it has.
 
+use crate::kafka::error::ErrorCode;
 use crate::kafka::transaction::ProducerIdAndEpoch;
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::accumulator::{Accumulator, Queue, Sequences};
@@ -34,6 +35,8 @@ pub enum ProducerIdState {
         /// Its epoch.
         epoch: i16,
     },
+    /// A fatal error came: nothing is sent any more.
+    Failed,
 }
 
 /// Whether a head batch may be drained now.
@@ -71,6 +74,19 @@ impl Idempotence {
             self.state,
             ProducerIdState::Off | ProducerIdState::Ready { .. }
         )
+    }
+
+    /// Whether an error of a batch ends the client (`maybeTransitionToErrorState`).
+    pub fn is_fatal(&self, error: ErrorCode) -> bool {
+        let is_fatal = matches!(
+            error,
+            ErrorCode::ClusterAuthorizationFailed
+                | ErrorCode::TransactionalIdAuthorizationFailed
+                | ErrorCode::ProducerFenced
+                | ErrorCode::UnsupportedVersion
+                | ErrorCode::InvalidProducerIdMapping
+        );
+        self.is_on() && is_fatal
     }
 
     /// Producer id and epoch, or (-1, -1).
@@ -122,7 +138,8 @@ impl Idempotence {
 
     /// Asks for a bumped epoch because of this queue; it happens at the sender's next turn.
     pub fn request_bump(&mut self, queue: u32) {
-        if self.is_on() && !self.rewrite.contains(&queue) {
+        let is_alive = self.is_on() && self.state != ProducerIdState::Failed;
+        if is_alive && !self.rewrite.contains(&queue) {
             self.rewrite.push(queue);
         }
     }

@@ -21,7 +21,19 @@ use crate::sim::producer::transaction::Transacted;
 use crate::sim::records::{NotedValue, Room};
 use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 use crate::sim::workload::HashedKey;
+
+impl Client {
+    /// Where the record is that a call has just put into this batch.
+    fn place_of_last(&self, batch: u32) -> (PartitionIndex, u64) {
+        let (records, _) = self.accumulator.size_of(batch);
+        let state = self.accumulator.batches.get(batch);
+        let partition = self.accumulator.queues[state.queue as usize].partition;
+        let ordinal = state.first_ordinal + u64::from(records.saturating_sub(1));
+        (partition, ordinal)
+    }
+}
 
 impl Dialect for Client {
     const WAITS_BEFORE_A_RETRY: bool = false;
@@ -96,11 +108,12 @@ impl Dialect for Client {
         key: Option<&[u8]>,
         value: NotedValue,
     ) -> Room {
-        let (records, _) = self.accumulator.size_of(batch);
-        let state = self.accumulator.batches.get(batch);
-        let partition = self.accumulator.queues[state.queue as usize].partition;
-        let ordinal = state.first_ordinal + u64::from(records.saturating_sub(1));
-        ctx.records.note(self.me, (partition, ordinal), key, value)
+        let at = self.place_of_last(batch);
+        ctx.records.note(self.me, (at, ctx.now), key, value)
+    }
+
+    fn identity(&self, batch: u32) -> Option<(PartitionIndex, u64)> {
+        Some(self.place_of_last(batch))
     }
 
     fn receipt(&mut self, batch: u32) -> Receipt {
@@ -173,6 +186,7 @@ impl Dialect for Client {
                         queue,
                         records,
                         payload,
+                        first_ordinal,
                     } => {
                         let queue = &self.accumulator.queues[queue as usize];
                         let record = InHand {
@@ -182,6 +196,7 @@ impl Dialect for Client {
                             value: 0,
                             key: None,
                             await_ack: false,
+                            before: Some((queue.partition, first_ordinal)),
                         };
                         application.on_failed(ctx, &record, records);
                     }
@@ -224,6 +239,14 @@ impl Dialect for Client {
             .filter(|b| b.stage != Stage::ExpiredInFlight);
         for batch in held {
             lost += u64::from(batch.records);
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer: self.me,
+                partition: self.accumulator.queues[batch.queue as usize].partition,
+                first_ordinal: batch.first_ordinal,
+                records: batch.records,
+                step: TraceStep::Abandoned,
+            });
             let flow = Flow::Abandoned {
                 producer: self.me,
                 partition: self.accumulator.queues[batch.queue as usize].partition,

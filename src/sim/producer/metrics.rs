@@ -17,6 +17,7 @@ pub struct ClientMetrics {
     record_send: Sensor,
     records_per_request: Sensor,
     batch_size: Sensor,
+    compression_rate: Sensor,
     record_size: Sensor,
     record_queue_time: Sensor,
     request_latency: Sensor,
@@ -25,6 +26,7 @@ pub struct ClientMetrics {
     record_error: Sensor,
     pool_wait: Sensor,
     buffer_exhausted: Sensor,
+    batch_split: Sensor,
     flush_time_ns: u64,
     metadata_wait_ns: u64,
     connection_creation: Sensor,
@@ -40,6 +42,7 @@ pub struct Drained {
     /// Records in them.
     pub records: u64,
     bytes: Group,
+    compression: Group,
     record_bytes: Group,
     queue_time_ms: Group,
 }
@@ -49,6 +52,7 @@ impl Drained {
     pub fn add(&mut self, batch: &Batch, now_ms: u64) {
         self.records += u64::from(batch.records);
         self.bytes.add(f64::from(batch.written));
+        self.compression.add(batch.compression_ratio().into());
         self.record_bytes
             .add(f64::from(upper_bound_estimate(batch.payload_max)));
         self.queue_time_ms.add(batch.age_ms(now_ms) as f64);
@@ -66,6 +70,7 @@ struct Wire {
 struct TopicMetrics {
     record_send: Sensor,
     bytes: Sensor,
+    compression_rate: Sensor,
     record_retry: Sensor,
     record_error: Sensor,
 }
@@ -96,6 +101,7 @@ impl ClientMetrics {
             record_send: Sensor::new(window),
             records_per_request: Sensor::new(window),
             batch_size: Sensor::new(window),
+            compression_rate: Sensor::new(window),
             record_size: Sensor::new(window),
             record_queue_time: Sensor::new(window),
             request_latency: Sensor::new(window),
@@ -104,6 +110,7 @@ impl ClientMetrics {
             record_error: Sensor::new(window),
             pool_wait: Sensor::new(window),
             buffer_exhausted: Sensor::new(window),
+            batch_split: Sensor::new(window),
             flush_time_ns: 0,
             metadata_wait_ns: 0,
             connection_creation: Sensor::new(window),
@@ -155,6 +162,8 @@ impl ClientMetrics {
             return;
         }
         self.batch_size.record_group(&drained.bytes, now_ms);
+        self.compression_rate
+            .record_group(&drained.compression, now_ms);
         self.record_size.record_group(&drained.record_bytes, now_ms);
         self.record_queue_time
             .record_group(&drained.queue_time_ms, now_ms);
@@ -162,6 +171,9 @@ impl ClientMetrics {
         let topic = self.topics[topic].get_or_insert_with(|| Box::new(TopicMetrics::new(window)));
         topic.record_send.record(drained.records as f64, now_ms);
         topic.bytes.record(drained.bytes.sum, now_ms);
+        topic
+            .compression_rate
+            .record_group(&drained.compression, now_ms);
     }
 
     /// A ready node got a request with so many records, or none.
@@ -178,6 +190,11 @@ impl ClientMetrics {
         if let Some(topic) = &mut self.topics[topic] {
             topic.record_retry.record(f64::from(records), now_ms);
         }
+    }
+
+    /// A batch was too large and became several.
+    pub fn batch_split(&mut self, now_ms: u64) {
+        self.batch_split.record(1.0, now_ms);
     }
 
     /// A batch failed.
@@ -206,10 +223,15 @@ impl ClientMetrics {
         node.wire.sent.record(f64::from(bytes), now_ms);
     }
 
-    /// A response came from a node.
-    pub fn response_received(&mut self, slot: usize, bytes: u32, now_ms: u64) {
+    /// A response came from a node, with the throttle time that it carries.
+    pub fn response_received(
+        &mut self,
+        slot: usize,
+        (bytes, throttle_ms): (u32, u32),
+        now_ms: u64,
+    ) {
         self.wire.received.record(f64::from(bytes), now_ms);
-        self.throttle_time.record(0.0, now_ms);
+        self.throttle_time.record(f64::from(throttle_ms), now_ms);
         if let Some(node) = &mut self.nodes[slot] {
             node.wire.received.record(f64::from(bytes), now_ms);
         }
@@ -234,7 +256,7 @@ impl ClientMetrics {
             M::BatchSizeMax => self.batch_size.max(now_ms),
             M::RecordSizeAvg => self.record_size.avg(now_ms),
             M::RecordSizeMax => self.record_size.max(now_ms),
-            M::CompressionRateAvg => self.batch_size.avg(now_ms).map(|_| 1.0),
+            M::CompressionRateAvg => self.compression_rate.avg(now_ms),
             M::RecordQueueTimeAvg => self.record_queue_time.avg(now_ms),
             M::RecordQueueTimeMax => self.record_queue_time.max(now_ms),
             M::RequestLatencyAvg => self.request_latency.avg(now_ms),
@@ -251,7 +273,8 @@ impl ClientMetrics {
             M::BufferExhaustedTotal => self.buffer_exhausted.total(),
             M::FlushTimeNsTotal => Some(self.flush_time_ns as f64),
             M::MetadataWaitTimeNsTotal => Some(self.metadata_wait_ns as f64),
-            M::BatchSplitRate | M::BatchSplitTotal => Some(0.0),
+            M::BatchSplitRate => self.batch_split.rate(now_ms),
+            M::BatchSplitTotal => self.batch_split.total(),
             _ => self.read_wire(metric, now_ms),
         }
     }
@@ -299,8 +322,7 @@ impl ClientMetrics {
             M::RecordSendTotal => topic.record_send.total(),
             M::ByteRate => topic.bytes.rate(now_ms),
             M::ByteTotal => topic.bytes.total(),
-            // Nothing is compressed: every batch's rate is 1.
-            M::CompressionRate => topic.bytes.rate(now_ms).map(|_| 1.0),
+            M::CompressionRate => topic.compression_rate.avg(now_ms),
             M::RecordRetryRate => topic.record_retry.rate(now_ms),
             M::RecordRetryTotal => topic.record_retry.total(),
             M::RecordErrorRate => topic.record_error.rate(now_ms),
@@ -334,6 +356,7 @@ impl TopicMetrics {
         Self {
             record_send: Sensor::new(window),
             bytes: Sensor::new(window),
+            compression_rate: Sensor::new(window),
             record_retry: Sensor::new(window),
             record_error: Sensor::new(window),
         }

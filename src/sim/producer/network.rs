@@ -69,6 +69,7 @@ impl Client {
             request: id,
             api,
             sent: ctx.now,
+            throttled_ms: 0,
             deadline: SimTime::NEVER,
         });
     }
@@ -151,7 +152,11 @@ impl Client {
         match sent.api {
             ApiKey::Produce => self.lose_produce(ctx, sent.request, error),
             ApiKey::Metadata => self.fail_metadata_update(ctx),
-            ApiKey::InitProducerId => self.idempotence.state = ProducerIdState::Wanted,
+            ApiKey::InitProducerId => {
+                if self.idempotence.state == ProducerIdState::Requested {
+                    self.idempotence.state = ProducerIdState::Wanted;
+                }
+            }
             ApiKey::Transactional => self.lose_transactional(),
             ApiKey::ApiVersions => {}
         }
@@ -285,6 +290,9 @@ impl Client {
             let slot = slots[(start + step) % slots.len()];
             let connection = self.connections.get(slot);
             match connection.state {
+                // One that a broker throttles is no choice, and no ready connection either: where
+                // all are, a due update goes back to the bootstrap addresses.
+                ConnectionState::Ready if connection.is_throttled(ctx.now) => {}
                 ConnectionState::Ready if connection.in_flight.len() < max_in_flight => {
                     let load = connection.in_flight.len();
                     if fewest.is_none_or(|(least, _)| load < least) {

@@ -2,17 +2,21 @@
 //!
 //! Source: `Sender.handleProduceResponse`, `completeBatch`, `canRetry`, `TransactionManager`.
 
+use std::sync::Arc;
+
 use crate::kafka::error::ErrorCode;
+use crate::kafka::message;
 use crate::sim::context::Context;
 use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
-use crate::sim::producer::client::{Client, Woken};
+use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::metadata::{News, Standing};
 use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// A response to a produce request of one partition, with its frame: what byte counters take any
 /// response for.
@@ -22,9 +26,9 @@ impl Client {
     /// A response arrived on a present connection. Both holders of the request let go.
     pub fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let now_ms = ctx.now.as_millis();
-        let (channel, api) = {
+        let (channel, api, throttle_ms) = {
             let request = ctx.requests.get(id);
-            (request.channel, request.api)
+            (request.channel, request.api, request.throttle_ms)
         };
         let connection = self.connections.get_mut(channel.slot);
         connection.used_ms = now_ms;
@@ -33,8 +37,12 @@ impl Client {
             sent.is_some_and(|sent| sent.request == id),
             "responses come in order of requests"
         );
+        if throttle_ms > 0 {
+            connection.throttle(throttle_ms, ctx.now);
+        }
+        let received = (RESPONSE_BYTES, throttle_ms);
         self.metrics
-            .response_received(channel.slot as usize, RESPONSE_BYTES, now_ms);
+            .response_received(channel.slot as usize, received, now_ms);
         match api {
             ApiKey::ApiVersions => self.on_ready(ctx, channel.slot),
             ApiKey::Metadata => self.on_metadata(ctx, id),
@@ -54,6 +62,9 @@ impl Client {
 
     fn on_producer_id(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let (producer_id, epoch) = ctx.requests.get(id).producer_id;
+        if self.fatal.is_some() {
+            return;
+        }
         self.idempotence.state = ProducerIdState::Ready { producer_id, epoch };
         let producer = self.me;
         ctx.fact(
@@ -165,7 +176,8 @@ impl Client {
         for part in &parts {
             self.unmute(part.batch);
             match part.error {
-                None => self.succeed(ctx, id, part),
+                // The broker has it, and has forgotten where: a success without offset.
+                None | Some(ErrorCode::DuplicateSequenceNumber) => self.succeed(ctx, id, part),
                 Some(error) => self.on_error(ctx, part.batch, error, slot),
             }
         }
@@ -241,6 +253,10 @@ impl Client {
             self.release_expired(ctx, id);
             return;
         }
+        if error == ErrorCode::MessageTooLarge && batch.records > 1 {
+            self.split(ctx, id);
+            return;
+        }
         if error.is_invalid_metadata() {
             self.metadata.request_update();
         }
@@ -255,8 +271,17 @@ impl Client {
             Node::Bootstrap(broker) => -1 - i32::from(broker.0),
             Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,
         };
-        let text = Self::text_of(error, node);
         let failed = (batch.base_sequence, batch.records);
+        let topic = self.accumulator.queues[place as usize].topic;
+        let text = match error {
+            ErrorCode::TopicAuthorizationFailed => {
+                message::topic_not_authorized(&ctx.config.topics[topic.index()].name)
+            }
+            error => Self::text_of(error, node),
+        };
+        if self.transaction.is_none() && self.idempotence.is_fatal(error) {
+            self.fail_for_good(ctx, error, &text);
+        }
         self.fail_batch(ctx, id, error.exception(), text);
         self.release(id, ctx.now);
         if adjusts && self.transaction.is_some() {
@@ -267,12 +292,33 @@ impl Client {
         }
     }
 
+    /// A fatal error of an idempotent producer: the sender gives up everything at its next turn.
+    fn fail_for_good(&mut self, ctx: &mut Context<'_>, error: ErrorCode, text: &str) {
+        if self.fatal.is_some() {
+            return;
+        }
+        let fatal = exception(error.exception(), text);
+        let fact = Fact::ClientFailed {
+            producer: self.me,
+            exception: Arc::clone(&fatal),
+        };
+        ctx.fact(self.rank, fact);
+        self.fatal = Some(fatal);
+        self.idempotence.state = ProducerIdState::Failed;
+        self.sleep.wake_by(ctx.now);
+    }
+
     fn may_retry(&mut self, ctx: &Context<'_>, id: BatchId, error: ErrorCode) -> bool {
         let now_ms = ctx.now.as_millis();
         let batch = self.accumulator.batches.get(id);
         let in_time = batch.age_ms(now_ms) < self.settings.delivery_timeout_ms;
         if !in_time || batch.attempts >= self.settings.retries {
             return false;
+        }
+        // No broker from 2.4 on says that it does not know a producer, and none could say where its
+        // log begins: then the client asks again.
+        if self.idempotence.is_on() && error == ErrorCode::UnknownProducerId {
+            return true;
         }
         if !self.idempotence.is_on() || error != ErrorCode::OutOfOrderSequenceNumber {
             return error.is_retriable();
@@ -304,6 +350,15 @@ impl Client {
             attempts,
             error,
         };
+        let trace = Trace {
+            at: ctx.now,
+            producer: self.me,
+            partition,
+            first_ordinal: batch.first_ordinal,
+            records,
+            step: TraceStep::Retried { error },
+        };
+        ctx.trace(trace);
         ctx.fact(self.rank, fact);
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::sim::config::BROKERS_MAX;
 use crate::sim::context::Context;
-use crate::sim::fact::Fact;
+use crate::sim::fact::{ErrorClass, Exception, Fact};
 use crate::sim::ids::BrokerIndex;
 use crate::sim::producer::accumulator::{Patience, Readiness};
 use crate::sim::producer::client::{Client, Closing};
@@ -63,7 +63,9 @@ impl Client {
         }
         self.time_out(ctx);
         self.update_metadata(ctx);
-        if self.idempotence.is_on() && self.transaction.is_none() {
+        if let Some(fatal) = self.fatal.clone() {
+            self.give_up_for_good(ctx, &fatal);
+        } else if self.idempotence.is_on() && self.transaction.is_none() {
             self.idempotence.resolve(&mut self.accumulator);
             if self.idempotence.bump(&mut self.accumulator) {
                 let (producer_id, epoch) = self.idempotence.current();
@@ -95,6 +97,13 @@ impl Client {
             self.sleep.wake_by_ms(self.expiry_not_before_ms);
         }
         self.sleep.begin(ctx.now);
+    }
+
+    /// After a fatal error nothing is sent, and nothing is kept.
+    fn give_up_for_good(&mut self, ctx: &mut Context<'_>, fatal: &Exception) {
+        if let ErrorClass::Java(class) = fatal.class {
+            self.abort_batches(ctx, (class, &fatal.text));
+        }
     }
 
     /// One turn: ready nodes, drain, expiry, requests.

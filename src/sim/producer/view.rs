@@ -8,7 +8,7 @@ use crate::sim::ids::TopicIndex;
 use crate::sim::network::Network;
 use crate::sim::producer::Producer;
 use crate::sim::producer::application::{Application, Thread, Waiting};
-use crate::sim::producer::batch::Stage;
+use crate::sim::producer::batch::{Origin, Stage};
 use crate::sim::producer::client::Client;
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::dialect::{Dialect, Library, with_client};
@@ -38,7 +38,7 @@ impl Producer {
                 .map(|app| app.threads_at(now))
                 .unwrap_or_default(),
             connections: client
-                .map(|client| with_client!(client, client => client.connection_views(network)))
+                .map(|client| with_client!(client, client => client.connection_views(network, now)))
                 .unwrap_or_default(),
             producer_id: client
                 .and_then(|client| with_client!(client, client => client.producer_id())),
@@ -214,7 +214,11 @@ impl Client {
         };
         let mut oldest = None;
         for (id, batch) in self.accumulator.batches.in_use() {
-            let bytes = u64::from(batch.limit);
+            // Parts of a split batch lie outside the pool.
+            let bytes = match batch.origin {
+                Origin::Appended => u64::from(batch.limit),
+                Origin::Split => 0,
+            };
             match batch.stage {
                 Stage::Open => view.open_bytes += bytes,
                 Stage::Closed => view.ready_bytes += bytes,
@@ -232,7 +236,7 @@ impl Client {
         view
     }
 
-    fn connection_views(&self, network: &Network) -> Vec<ConnectionView> {
+    fn connection_views(&self, network: &Network, now: SimTime) -> Vec<ConnectionView> {
         self.connections
             .iter()
             .filter(|(_, connection)| connection.generation > 0)
@@ -240,6 +244,7 @@ impl Client {
                 node: self.connections.node_of(slot),
                 state: connection.state,
                 in_flight: connection.in_flight.len() as u32,
+                is_throttled: connection.is_throttled(now),
                 link: network.state(network.client(self.me, self.connections.broker_of(slot))),
             })
             .collect()
@@ -265,7 +270,7 @@ impl Application {
         };
         let load = thread.load.map(|at| &self.loads[at]);
         let outside = load
-            .filter(|load| load.config.pacing == Pacing::Open)
+            .filter(|load| load.config.pacing == Pacing::Open && state != ThreadState::Done)
             .map_or(0, |load| {
                 let interval = (load.pace.step(now).interval >> 32).max(1);
                 let late = u128::from(now.since(thread.arrives_at).as_nanos());

@@ -1,11 +1,11 @@
 //! One partition's log with transactions in it.
 
-use crate::kafka::error::ErrorCode;
 use crate::kafka::size::CONTROL_BATCH_BYTES;
 use crate::kafka::transaction::TransactionVersion;
 use crate::sim::ids::ProducerIndex;
-use crate::sim::partition::{Partition, Verdict};
+use crate::sim::partition::{Extent, Partition, Verdict};
 use crate::sim::request::Part;
+use crate::sim::time::SimTime;
 use crate::sim::transactions::producer_states::{Hide, Marker, Need, ProducerStates, Verifying};
 
 impl Partition {
@@ -30,22 +30,37 @@ impl Partition {
 
     /// What the leader says to a transactional batch.
     pub fn judge_in_transaction(&mut self, part: &Part, verifying: Verifying) -> Verdict {
-        if part.bytes > self.settings.max_message_bytes {
-            return Verdict::Refuse(ErrorCode::MessageTooLarge);
+        if let Some(error) = self.judge_size(part) {
+            return Verdict::Refuse(error);
         }
         self.transactions_mut().judge(part, verifying)
     }
 
     /// Appends a transactional batch at the leader; gives the offset of its first record.
-    pub fn append_in_transaction(&mut self, producer: ProducerIndex, part: &Part) -> u64 {
-        let base_offset = self.extend_log(producer, part.first_ordinal, (part.records, part.bytes));
+    pub fn append_in_transaction(
+        &mut self,
+        producer: ProducerIndex,
+        part: &Part,
+        now: SimTime,
+    ) -> u64 {
+        let base_offset = self.extend_log((producer, part.first_ordinal), part.into(), now);
+        self.note_compression(part);
         self.transactions_mut().append(part, base_offset);
         base_offset
     }
 
     /// Appends a marker at the leader; gives its offset.
-    pub fn append_marker(&mut self, marker: Marker, version: TransactionVersion) -> u64 {
-        let offset = self.extend_log(ProducerIndex::NOBODY, 0, (1, CONTROL_BATCH_BYTES));
+    pub fn append_marker(
+        &mut self,
+        marker: Marker,
+        version: TransactionVersion,
+        now: SimTime,
+    ) -> u64 {
+        let extent = Extent {
+            records: 1,
+            bytes: CONTROL_BATCH_BYTES,
+        };
+        let offset = self.extend_log((ProducerIndex::NOBODY, 0), extent, now);
         let marker = Marker { offset, ..marker };
         self.transactions_mut().append_marker(marker, version);
         offset

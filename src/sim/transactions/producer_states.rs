@@ -370,7 +370,7 @@ impl ProducerStates {
                 what: EntryKind::Records {
                     records: batch.part.records,
                     base_sequence: batch.part.base_sequence,
-                    bytes: batch.part.bytes,
+                    bytes: batch.part.stored_bytes,
                 },
             },
             Entry::Marker(marker) => TransactionalEntry {

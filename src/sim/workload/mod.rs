@@ -101,8 +101,8 @@ impl Kind {
     }
 }
 
-/// Draws the size of the next value; none is a null value.
-pub fn value_bytes(values: &ValueConfig, draws: &mut Stream) -> Option<u32> {
+/// The size of a load's value after `nth` others; none is a null value.
+pub fn value_bytes(values: &ValueConfig, nth: u64, draws: &mut Stream) -> Option<u32> {
     match values {
         ValueConfig::Null => None,
         ValueConfig::Fixed(bytes) => Some(*bytes),
@@ -110,6 +110,9 @@ pub fn value_bytes(values: &ValueConfig, draws: &mut Stream) -> Option<u32> {
             let range = u64::from(most.saturating_sub(*least)) + 1;
             Some(least + draws.below(range) as u32)
         }
-        ValueConfig::Sample(sizes) => sizes.get(draws.below(sizes.len() as u64) as usize).copied(),
+        ValueConfig::Sample(values) => {
+            let place = nth % (values.len() as u64).max(1);
+            values.get(place as usize).map(|value| value.len() as u32)
+        }
     }
 }

@@ -105,7 +105,7 @@ pub(super) fn render(buffer: &Buffer, title: &str, background: Background) -> St
          'DejaVu Sans Mono', Menlo, Consolas, monospace\">\n<title>{}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"60\"{}/>\n\
          <g transform=\"translate({MARGIN} {MARGIN})\">\n{}{}\
-         <g style=\"white-space:pre\">\n{}</g>\n</g>\n</svg>\n",
+         {}</g>\n</svg>\n",
         width.div_ceil(10),
         height.div_ceil(10),
         escaped(title),
@@ -186,16 +186,9 @@ impl Picture {
         );
     }
 
-    /// Text, without the blanks around it.
+    /// Text, piece by piece: SVG makes one blank of several.
     fn write(&mut self, stretch: Option<Stretch>, y: u16) {
         let Some(stretch) = stretch else { return };
-        let text = stretch.text.trim_start_matches(' ');
-        let skipped = (stretch.text.len() - text.len()) as u16;
-        let shown = text.trim_end_matches(' ');
-        if shown.is_empty() {
-            return;
-        }
-        let columns = stretch.columns - skipped - (text.len() - shown.len()) as u16;
         let mut looks = stretch.look.ink.attributes("fill");
         for (modifier, attribute) in [
             (Modifier::BOLD, " font-weight=\"bold\""),
@@ -207,14 +200,24 @@ impl Picture {
                 looks.push_str(attribute);
             }
         }
-        let _always = writeln!(
-            self.texts,
-            "<text x=\"{}\" y=\"{}\" textLength=\"{}\"{looks}>{}</text>",
-            u32::from(stretch.x + skipped) * CELL_WIDTH,
-            u32::from(y) * CELL_HEIGHT + BASELINE,
-            u32::from(columns) * CELL_WIDTH,
-            escaped(shown),
-        );
+        let mut x = stretch.x;
+        for piece in stretch.text.split_inclusive("  ") {
+            let shown = piece.trim_start_matches(' ');
+            let columns = crate::tui::text::width(piece);
+            let left = columns - crate::tui::text::width(shown);
+            let shown = shown.trim_end_matches(' ');
+            if !shown.is_empty() {
+                let _always = writeln!(
+                    self.texts,
+                    "<text x=\"{}\" y=\"{}\" textLength=\"{}\"{looks}>{}</text>",
+                    u32::from(x + left) * CELL_WIDTH,
+                    u32::from(y) * CELL_HEIGHT + BASELINE,
+                    u32::from(crate::tui::text::width(shown)) * CELL_WIDTH,
+                    escaped(shown),
+                );
+            }
+            x += columns;
+        }
     }
 }
 
@@ -251,6 +254,13 @@ mod tests {
         assert!(svg.contains("<text x=\"168\" y=\"128\" textLength=\"252\" fill=\"#d4d8de\">"));
         assert!(svg.contains(">a&lt;b</text>"));
         assert!(svg.contains("<title>a &lt; b</title>"));
+    }
+
+    #[test]
+    fn what_stands_apart_is_written_apart() {
+        let svg = picture("ab   cd", Style::new());
+        assert!(svg.contains("<text x=\"0\" y=\"128\" textLength=\"168\""));
+        assert!(svg.contains("<text x=\"420\" y=\"128\" textLength=\"168\""));
     }
 
     #[test]

@@ -23,7 +23,8 @@ const fn card(pane: Pane) -> Card {
                 acknowledged or expired. Batch boundaries and record sizes are those of the client.",
             approximated: "Which of the four kinds a batch counts as is the engine's view; a real \
                 client shows only buffer-available-bytes. 'Full in' is the rate of the last two \
-                seconds drawn out.",
+                seconds drawn out. A compressed batch has the size that its codec makes of batches \
+                so large, on average over the payload sample.",
             absent: "The heap around the pool: records outside of batches, compression buffers, \
                 the garbage collector.",
         },
@@ -105,7 +106,7 @@ const QUEUE: Card = Card {
     approximated: "Main and broker threads take no time themselves. Messages in flight and \
         messages that wait for poll() are the engine's view; librdkafka's statistics show only \
         msg_cnt and msg_size.",
-    absent: "Memory beside the queue: keys, headers, the messages' own structures; compression; \
+    absent: "Memory beside the queue: keys, headers, the messages' own structures; \
         transactions.",
 };
 

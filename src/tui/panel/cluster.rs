@@ -60,6 +60,8 @@ pub struct LinkCell {
     pub connection: Option<ConnectionState>,
     /// Requests without response.
     pub in_flight: u32,
+    /// Whether a broker's throttle time keeps the client from sending.
+    pub is_throttled: bool,
 }
 
 /// What the pane shows.
@@ -161,6 +163,9 @@ impl<'a> Cluster<'a> {
             None => "idle".to_owned(),
             Some(ConnectionState::Connecting) => "opens".to_owned(),
             Some(ConnectionState::CheckingApiVersions) => "greets".to_owned(),
+            Some(ConnectionState::Ready) if cell.is_throttled => {
+                format!("quota {}", cell.in_flight)
+            }
             Some(ConnectionState::Ready) => format!("ready {}", cell.in_flight),
             Some(ConnectionState::Disconnected) => "down".to_owned(),
         };
@@ -171,6 +176,7 @@ impl<'a> Cluster<'a> {
         };
         let style = match cell.connection {
             _ if !word.is_empty() => tone,
+            Some(ConnectionState::Ready) if cell.is_throttled => styles.tone.warn,
             Some(ConnectionState::Ready) => styles.text.plain,
             _ => styles.text.dim,
         };
@@ -250,6 +256,7 @@ fn read_link(scene: &Scene<'_>, view: &ProducerView, broker: BrokerIndex) -> Lin
         link: connection.map_or(link, |connection| connection.link),
         connection: connection.map(|connection| connection.state),
         in_flight: connection.map_or(0, |connection| connection.in_flight),
+        is_throttled: connection.is_some_and(|connection| connection.is_throttled),
     }
 }
 

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::insight::ledger::Account;
+use crate::insight::ledger::{Account, DuplicateCause};
 use crate::insight::names;
 use crate::sim::ids::ProducerIndex;
 use crate::tui::layout::LEDGER_LINES;
@@ -32,6 +32,9 @@ pub struct Ledger<'a> {
     pub producers: Vec<(String, Account)>,
     first: u16,
 }
+
+/// Nobody who was told of the failure knows better.
+const AMBIGUOUS: &str = "failed but in a log";
 
 /// One item: its name, its figure, how it should look when it is not zero.
 struct Item {
@@ -101,7 +104,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// What stands beside the sum.
-    fn harm(&self) -> [Item; 5] {
+    fn harm(&self) -> [Item; 6] {
         let styles = self.theme.styles;
         let tally = &self.total.tally;
         let item = |name, value, style| Item {
@@ -118,6 +121,7 @@ impl<'a> Ledger<'a> {
                 tally.acknowledged_lost,
                 styles.tone.bad,
             ),
+            item(AMBIGUOUS, tally.failed_present, styles.tone.warn),
             item("duplicated", tally.duplicated, styles.tone.bad),
             item("reordered", tally.reordered, styles.tone.bad),
         ]
@@ -149,7 +153,12 @@ impl<'a> Ledger<'a> {
             }
         }
         let mut lines = vec![first];
-        for (place, item) in self.harm().iter().enumerate() {
+        // What is ambiguous is shown in a flat pane only where there is something.
+        let harm = self.harm();
+        let harm = harm
+            .iter()
+            .filter(|item| item.name != AMBIGUOUS || item.value > 0);
+        for (place, item) in harm.enumerate() {
             let lead = if place == 0 { "   " } else { "  " };
             let next = self.spans(item, lead);
             let line = lines
@@ -193,13 +202,43 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Why records stand twice, beside the sums where there is room.
+    fn causes(&self, area: Rect, buffer: &mut Buffer) {
+        const LEFT: u16 = 50;
+        let styles = self.theme.styles;
+        let tally = &self.total.tally;
+        if tally.duplicated == 0 || area.width < LEFT + 46 {
+            return;
+        }
+        let room = Rect {
+            x: area.x + LEFT,
+            width: (area.width - LEFT).min(56),
+            ..area
+        };
+        text::put(
+            buffer,
+            room,
+            (0, 0),
+            "records stand twice, sent again",
+            styles.text.plain,
+        );
+        let causes = DuplicateCause::ALL.into_iter();
+        let causes = causes.filter(|cause| tally.duplicated_by(*cause) > 0);
+        for (row, cause) in (1..).zip(causes) {
+            let count = number::count(tally.duplicated_by(cause));
+            text::put(buffer, room, (2, row), cause.words(), styles.text.dim);
+            text::put_right(buffer, room, row, &count, styles.tone.bad);
+        }
+    }
+
     fn by_producer(&self, area: Rect, buffer: &mut Buffer) {
-        const COLUMNS: [Column; 9] = [
+        const COLUMNS: [Column; 10] = [
             Column::words("producer", 16),
             Column::numbers("sent", 12),
             Column::numbers("acknowledged", 12),
             Column::numbers("under way", 10),
             Column::numbers("failed", 10),
+            Column::numbers("but in log", 10),
             Column::numbers("refused", 10),
             Column::numbers("lost acked", 10),
             Column::numbers("duplicated", 10),
@@ -223,6 +262,7 @@ impl<'a> Ledger<'a> {
                     figure(tally.acknowledged(), styles.text.plain),
                     figure(account.under_way, styles.text.plain),
                     figure(tally.failed(), styles.tone.warn),
+                    figure(tally.failed_present, styles.tone.warn),
                     figure(tally.refused, styles.tone.warn),
                     figure(tally.acknowledged_lost, styles.tone.bad),
                     figure(tally.duplicated, styles.tone.bad),
@@ -278,6 +318,7 @@ impl Widget for &Ledger<'_> {
         }
         self.tall(area, buffer);
         if !self.producers.is_empty() {
+            self.causes(area, buffer);
             let rest = crate::tui::layout::below(area, LEDGER_LINES + 1);
             self.by_producer(rest, buffer);
         }

@@ -25,6 +25,9 @@ const QUEUED_CELLS: u16 = 10;
 const QUEUED_CELLS_MIN: u16 = 8;
 /// Cells of a partition's name at least.
 const NAME_CELLS_MIN: u16 = 9;
+/// Cells of a hot key's name at most, and at least where it is cut.
+const KEY_CELLS_MAX: u16 = 16;
+const KEY_CELLS_MIN: u16 = 6;
 /// A queue of fewer batches is never flagged.
 const QUEUE_BATCHES_MIN: u32 = 8;
 /// From this width on, the hottest keys stand beside a cause.
@@ -308,22 +311,31 @@ impl Partitions<'_> {
         let styles = self.theme.styles;
         let mut spans = vec![Span::styled("hottest keys  ", styles.text.dim)];
         for key in &self.hottest {
-            let name = text::fit(&key.key, 16, self.theme.glyphs.ellipsis).into_owned();
             let place = match key.partition {
                 Some(partition) => partition.to_string(),
                 None => "several".to_owned(),
             };
             let (share, arrow) = (number::percent(key.share), self.theme.glyphs.arrow);
-            let words = format!(" {share} {arrow}{place}   ");
-            let next = vec![
-                Span::styled(name, styles.text.plain),
-                Span::styled(words, styles.text.dim),
-            ];
-            let used: usize = spans.iter().chain(&next).map(Span::width).sum();
-            if used > usize::from(width) + 3 {
+            let words = format!(" {share} {arrow}{place}");
+            let used: usize = spans.iter().map(Span::width).sum();
+            let room = usize::from(width).saturating_sub(used + text::width(&words) as usize);
+            // Only the hottest is cut for want of room; others are left out.
+            let is_first = spans.len() == 1;
+            let cells = KEY_CELLS_MAX.min(text::width(&key.key));
+            let cells = if is_first {
+                cells.min(room as u16)
+            } else {
+                cells
+            };
+            if room < usize::from(cells) || cells < KEY_CELLS_MIN.min(text::width(&key.key)) {
                 break;
             }
-            spans.extend(next);
+            let name = text::fit(&key.key, cells, self.theme.glyphs.ellipsis).into_owned();
+            spans.extend([
+                Span::styled(name, styles.text.plain),
+                Span::styled(words, styles.text.dim),
+                Span::raw("   "),
+            ]);
         }
         Line::from(spans)
     }

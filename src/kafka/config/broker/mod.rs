@@ -16,7 +16,7 @@ use super::super::settings::{
 };
 use super::super::version::KafkaVersion;
 use super::definition::ConfigKey;
-use super::topic::{cleanup_policy, timestamp_type};
+use super::topic::{cleanup_policy, stored_compression, timestamp_type};
 use super::values::Values;
 use super::{ConfigProblem, Note, nearest, not_modelled};
 
@@ -72,6 +72,7 @@ fn settings(values: &Values) -> BrokerSettings {
             offsets_replication_factor: values.or_zero("offsets.topic.replication.factor"),
             initial_rebalance_delay_ms: values.or_zero("group.initial.rebalance.delay.ms"),
         },
+        retention_check_interval_ms: values.or_zero("log.retention.check.interval.ms"),
         topic_defaults: topic_defaults(values),
     }
 }
@@ -172,6 +173,7 @@ fn topic_defaults(values: &Values) -> TopicSettings {
         delete_retention_ms: values.or_zero("log.cleaner.delete.retention.ms"),
         min_compaction_lag_ms: values.or_zero("log.cleaner.min.compaction.lag.ms"),
         max_compaction_lag_ms: values.or_zero("log.cleaner.max.compaction.lag.ms"),
+        compression: stored_compression(values),
     }
 }
 

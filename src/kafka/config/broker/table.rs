@@ -448,7 +448,7 @@ pub(super) const KEYS: &[ConfigKey] = &[
         "300000",
         "How often old segments are looked for.",
     )
-    .ignored(),
+    .valid(AT_LEAST_1),
     key("log.cleaner.threads", Int, "1", "Threads that compact.")
         .valid(AT_LEAST_0)
         .ignored(),
@@ -488,6 +488,29 @@ pub(super) const KEYS: &[ConfigKey] = &[
         "gzip",
         "producer",
     ]))
-    .high()
-    .ignored(),
+    .high(),
+    key(
+        "compression.gzip.level",
+        Int,
+        "-1",
+        "How hard gzip tries, where batches are stored with it.",
+    )
+    .valid(Valid::GzipLevel)
+    .since(3, 8),
+    key(
+        "compression.lz4.level",
+        Int,
+        "9",
+        "How hard LZ4 tries, where batches are stored with it.",
+    )
+    .valid(Valid::Between(1, 17))
+    .since(3, 8),
+    key(
+        "compression.zstd.level",
+        Int,
+        "3",
+        "How hard Zstandard tries, where batches are stored with it.",
+    )
+    .valid(Valid::Between(-131_072, 22))
+    .since(3, 8),
 ];

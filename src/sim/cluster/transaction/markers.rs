@@ -271,7 +271,7 @@ impl Cluster {
             result: order.result,
             coordinator_epoch: order.coordinator_epoch,
         };
-        let offset = partition.append_marker(marker, order.version);
+        let offset = partition.append_marker(marker, order.version, ctx.now);
         if let Some(compaction) = &mut partition.compaction {
             let place = (offset, CONTROL_BATCH_BYTES);
             compaction.note_append(&partition.settings, place, ctx.now);

@@ -111,6 +111,9 @@ pub(super) fn lay_out_state_log(config: &Config) -> Vec<Partition> {
     let of_topic = TopicSettings {
         min_insync_replicas: settings.state_log_min_isr,
         unclean_leader_election: false,
+        // It is compacted: what counts is kept.
+        retention_ms: None,
+        retention_bytes: None,
         ..TopicSettings::clone(&first.settings.topic_defaults)
     };
     let partition = |number: u32| {

@@ -127,6 +127,7 @@ impl Application {
     ) {
         if let Some(record) = self.threads[place].in_hand {
             self.note_record(ctx, client, place, (&record, taken));
+            self.trace_again(ctx, client.identity(taken), record.before);
         }
         if self.threads[place].load.is_some() {
             self.count_in_transaction();
@@ -388,9 +389,15 @@ impl Application {
     }
 
     pub(super) fn after_flush(&mut self, ctx: &mut Context<'_>, place: usize) {
-        if self.threads[place].load.is_some() {
-            self.threads[place].waiting = Waiting::Done;
-            self.threads[place].next_at = SimTime::NEVER;
+        if let Some(load) = self.threads[place].load {
+            let thread = &mut self.threads[place];
+            let is_open = self.loads[load].config.at_end == AtEnd::Flush;
+            // What came back during a flush is sent again after it.
+            (thread.waiting, thread.next_at) = if is_open && !thread.backlog.is_empty() {
+                (Waiting::Working, ctx.now)
+            } else {
+                (Waiting::Done, SimTime::NEVER)
+            };
         } else {
             self.call_returned(ctx, place, None);
         }
@@ -404,6 +411,11 @@ impl Application {
         timeout: Option<SimSpan>,
     ) {
         client.close(ctx);
+        if client.is_closed() {
+            // Another thread closed it before: there is nothing to wait for.
+            self.after_flush(ctx, place);
+            return;
+        }
         let deadline = timeout.map_or(SimTime::NEVER, |timeout| ctx.now + timeout);
         self.block(ctx, place, BlockedOn::Close, deadline);
     }
@@ -549,5 +561,6 @@ fn in_hand<C: Dialect>(record: &ScriptRecord, client: &C) -> InHand {
         value: length(&record.value).unwrap_or(0),
         key: None,
         await_ack: record.await_ack != AwaitAcks::None,
+        before: None,
     }
 }

@@ -353,6 +353,7 @@ impl Load {
             value: value.unwrap_or(0),
             key,
             await_ack: false,
+            before: None,
         }
     }
 
@@ -378,7 +379,9 @@ impl Load {
     fn draw<C: Dialect>(&self, thread: &mut Thread, client: &C) -> InHand {
         let is_keyed = !self.keys.table.is_empty();
         let key = is_keyed.then(|| thread.keys.draw());
-        let value = value_bytes(&self.config.values, &mut thread.value_draws);
+        // Its own beginning is counted already.
+        let nth = self.begun.saturating_sub(1);
+        let value = value_bytes(&self.config.values, nth, &mut thread.value_draws);
         self.in_hand(client, key, value)
     }
 }

@@ -108,9 +108,11 @@ impl Application {
                 },
             );
         }
-        thread
-            .backlog
-            .extend(std::iter::repeat_n(*record, room.min(records as usize)));
+        let again = (0..u64::from(records)).map(|number| InHand {
+            before: record.before.map(|(at, first)| (at, first + number)),
+            ..*record
+        });
+        thread.backlog.extend(again.take(room));
         if policy == OnFailed::Resend {
             thread.backlog_open = true;
         }

@@ -56,6 +56,7 @@ impl Load {
             value,
             key: None,
             await_ack: false,
+            before: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::sim::config::{Arrival, KeyChoice, KeyConfig};
 use crate::sim::fact::BlockedOn;
-use crate::sim::ids::{ProducerIndex, TopicIndex};
+use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::append::{Route, SendCall};
 use crate::sim::producer::dialect::Receipt;
 use crate::sim::rng::{Purpose, Stream};
@@ -64,6 +64,8 @@ pub struct InHand {
     pub key: Option<u32>,
     /// Whether the thread waits for this one.
     pub await_ack: bool,
+    /// Partition and ordinal of the record that failed and is sent again by this one.
+    pub before: Option<(PartitionIndex, u64)>,
 }
 
 /// What a thread waits for.

@@ -38,8 +38,11 @@ pub struct Run {
     pub retries: u32,
     /// Whether they may stand in the log already.
     pub persisted: Persisted,
-    /// Bytes on the wire, the first run with the batch's header.
+    /// Bytes on the wire, the first run with the batch's header; a run's share of them where the
+    /// batch is compressed.
     pub bytes: u32,
+    /// The same before compression.
+    pub plain_bytes: u32,
 }
 
 impl Batch {
@@ -52,6 +55,7 @@ impl Batch {
         {
             run.count += 1;
             run.bytes += bytes;
+            run.plain_bytes += bytes;
             return;
         }
         self.runs.push(Run {
@@ -60,7 +64,27 @@ impl Batch {
             retries: past.0,
             persisted: past.1,
             bytes,
+            plain_bytes: bytes,
         });
+    }
+
+    /// The batch, header included, is sent with this many bytes: each run has its share.
+    pub fn shrink_to(&mut self, bytes: u32) {
+        let plain: u64 = self.runs.iter().map(|run| u64::from(run.plain_bytes)).sum();
+        let mut left = bytes;
+        for run in self.runs.iter_mut().rev() {
+            let share = u64::from(run.plain_bytes) * u64::from(bytes) / plain.max(1);
+            run.bytes = (share as u32).min(left);
+            left -= run.bytes;
+        }
+        if let Some(first) = self.runs.first_mut() {
+            first.bytes += left;
+        }
+    }
+
+    /// Its bytes on the wire, header included.
+    pub fn bytes(&self) -> u32 {
+        self.runs.iter().map(|run| run.bytes).sum()
     }
 
     /// The runs, each with its messages.

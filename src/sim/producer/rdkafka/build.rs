@@ -1,13 +1,16 @@
 //! What goes into one batch, and the request around it.
 //!
-//! One request carries one batch of one partition. All limits are on uncompressed bytes.
+//! One request carries one batch of one partition. All limits are on uncompressed bytes; a batch is
+//! compressed when it is full, and sent as it was where that gains nothing.
 //!
-//! Source: `rd_kafka_msgset_writer_write_msgq`, `rd_kafka_msgset_create_ProduceRequest`.
+//! Source: `rd_kafka_msgset_writer_write_msgq`, `rd_kafka_msgset_writer_compress`,
+//! `rd_kafka_msgset_create_ProduceRequest`.
 
+use crate::kafka::settings::CompressionType;
 use crate::kafka::size::{BATCH_OVERHEAD, record_bytes};
 use crate::kafka::wire::{TopicNaming, produce_response_bytes, rdkafka_produce_request_bytes};
 use crate::sim::context::Context;
-use crate::sim::ids::BrokerIndex;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::rdkafka::batch::{Batch, BatchId};
@@ -17,6 +20,7 @@ use crate::sim::producer::rdkafka::statistics::micros;
 use crate::sim::producer::rdkafka::toppar::{Message, Persisted};
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// What a request buffer holds before its first record, beside client id and topic: at worst, for
 /// Produce from version 9 on.
@@ -87,8 +91,9 @@ impl Rdkafka {
         };
         batch.built = ctx.now;
         self.sequence(&mut batch);
+        let codec = self.compress(&mut batch, topic);
         let bytes = self.count_built(&batch, broker, ctx.now);
-        let request = self.open_produce(ctx, broker, (id, &batch), name_bytes);
+        let request = self.open_produce(ctx, broker, (id, &batch, codec), name_bytes);
         let records = batch.len();
         self.toppars[place as usize].in_flight += records;
         self.batches.put(id, batch);
@@ -132,6 +137,17 @@ impl Rdkafka {
         }
     }
 
+    /// Compresses a batch, unless it would not shrink; says by which codec it is sent.
+    fn compress(&self, batch: &mut Batch, topic: TopicIndex) -> CompressionType {
+        let plain = batch.bytes();
+        let compressed = self.compressor.compressed(topic, plain);
+        if compressed >= plain {
+            return CompressionType::None;
+        }
+        batch.shrink_to(compressed);
+        self.settings.compression.codec
+    }
+
     /// Gives a batch its producer id and its first sequence.
     fn sequence(&self, batch: &mut Batch) {
         let sequences = &self.toppars[batch.toppar as usize].sequences;
@@ -148,7 +164,7 @@ impl Rdkafka {
 
     /// Counts a batch in the statistics; gives its bytes.
     fn count_built(&mut self, batch: &Batch, broker: BrokerIndex, now: SimTime) -> u32 {
-        let bytes = batch.runs.iter().map(|run| run.bytes).sum();
+        let bytes = batch.bytes();
         let latency = &mut self.statistics.brokers[broker.index()].int_latency;
         for message in &batch.messages {
             latency.add(micros(now.since(message.enqueued)));
@@ -169,7 +185,7 @@ impl Rdkafka {
         &self,
         ctx: &mut Context<'_>,
         broker: BrokerIndex,
-        (id, batch): (BatchId, &Batch),
+        (id, batch, codec): (BatchId, &Batch, CompressionType),
         name_bytes: u32,
     ) -> RequestId {
         let slot = self.connections.slot_of(broker);
@@ -180,7 +196,19 @@ impl Rdkafka {
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
         request.response_bytes = produce_response_bytes(TopicNaming::Names, &[(name_bytes, 1)]);
         let mut sequence = batch.base_sequence;
+        let is_followed = ctx.records.notes(self.toppars[batch.toppar as usize].topic);
         for run in &batch.runs {
+            if is_followed {
+                let attempt = run.retries + 1;
+                ctx.outbox.trace(Trace {
+                    at: ctx.now,
+                    producer: self.me,
+                    partition,
+                    first_ordinal: run.first,
+                    records: run.count,
+                    step: TraceStep::Sent { broker, attempt },
+                });
+            }
             request.parts.push(Part {
                 partition,
                 batch: id,
@@ -189,6 +217,9 @@ impl Rdkafka {
                 base_sequence: sequence,
                 records: run.count,
                 bytes: run.bytes,
+                plain_bytes: run.plain_bytes,
+                stored_bytes: run.bytes,
+                codec,
                 first_ordinal: run.first,
                 error: None,
                 base_offset: None,

@@ -11,6 +11,7 @@ use crate::sim::producer::client::Closing;
 use crate::sim::producer::rdkafka::toppar::Message;
 use crate::sim::producer::rdkafka::{Rdkafka, Woken, exception};
 use crate::sim::time::SimTime;
+use crate::sim::trace::{Trace, TraceStep};
 use crate::sim::view::ConnectionState;
 
 impl Rdkafka {
@@ -120,6 +121,14 @@ impl Rdkafka {
         for (place, first_ordinal, records) in stretches.into_iter().filter(|(.., n)| *n > 0) {
             lost += u64::from(records);
             let partition = self.partition_at(place);
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer,
+                partition,
+                first_ordinal,
+                records,
+                step: TraceStep::Abandoned,
+            });
             let flow = Flow::Abandoned {
                 producer,
                 partition,

@@ -85,6 +85,7 @@ impl Rdkafka {
             M::IntLatency(field) => window(statistics.int_latency.emitted(), field),
             M::OutbufLatency(field) => window(statistics.outbuf_latency.emitted(), field),
             M::Rtt(field) => window(statistics.rtt.emitted(), field),
+            M::Throttle(field) => window(statistics.throttle.emitted(), field),
         })
     }
 

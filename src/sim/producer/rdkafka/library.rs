@@ -77,6 +77,12 @@ impl Dialect for Rdkafka {
         self.note_last(ctx, place, key, value)
     }
 
+    fn identity(&self, place: u32) -> Option<(PartitionIndex, u64)> {
+        let (toppar, ordinal) = self.place_of_last(place);
+        let toppar = self.toppars.get(toppar as usize)?;
+        Some((toppar.partition, ordinal))
+    }
+
     fn receipt(&mut self, place: u32) -> Receipt {
         let at = self.place_of_last(place);
         self.reports.open_ticket(at)
@@ -166,6 +172,7 @@ impl Dialect for Rdkafka {
                         records,
                         payload,
                         value,
+                        first,
                     } => {
                         let record = InHand {
                             topic,
@@ -174,6 +181,7 @@ impl Dialect for Rdkafka {
                             value,
                             key: None,
                             await_ack: false,
+                            before: first,
                         };
                         application.on_failed(ctx, &record, records);
                     }

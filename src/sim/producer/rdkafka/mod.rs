@@ -37,13 +37,15 @@ mod view;
 
 use std::sync::Arc;
 
+use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::kafka::settings::RdkafkaProducerSettings;
 use crate::sim::config::Config;
 use crate::sim::fact::Exception;
-use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::append::Route;
 use crate::sim::producer::client::{Closing, Counts};
+use crate::sim::producer::compressor::Compressor;
 use crate::sim::producer::connections::Connections;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
@@ -74,6 +76,7 @@ pub struct Rdkafka {
     /// By topic.
     topics: Vec<Topic>,
     batches: Batches,
+    compressor: Compressor,
     /// By broker.
     threads: Vec<BrokerThread>,
     connections: Connections,
@@ -130,6 +133,8 @@ enum Woken {
         records: u32,
         payload: u32,
         value: u32,
+        /// Partition and number of the first, where they had a partition.
+        first: Option<(PartitionIndex, u64)>,
     },
 }
 
@@ -143,6 +148,10 @@ impl Rdkafka {
     ) -> Self {
         let (brokers, topics) = (config.brokers.len(), config.topics.len());
         let rank = Rank::producer(config, me);
+        let codec = Codec {
+            compression: settings.compression,
+            writer: Writer::Librdkafka,
+        };
         let stream = |purpose| Stream::new(config.seed, purpose, u32::from(me.0), incarnation);
         Self {
             me,
@@ -151,6 +160,7 @@ impl Rdkafka {
             toppars: Vec::new(),
             topics: vec![Topic::default(); topics],
             batches: Batches::default(),
+            compressor: Compressor::new(config, me, codec),
             threads: vec![BrokerThread::new(now, settings); brokers],
             connections: Connections::new((me, rank), brokers),
             metadata: Metadata::new(now),

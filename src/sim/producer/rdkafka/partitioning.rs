@@ -43,6 +43,8 @@ pub enum Knowledge {
     Known,
     /// The cluster does not have it, and had time enough to get it.
     Missing,
+    /// A broker said that the client may not write to it: until metadata tells otherwise.
+    Unauthorized,
 }
 
 /// A message whose partition is to be found when metadata is there.

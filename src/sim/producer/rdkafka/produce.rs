@@ -59,6 +59,9 @@ impl Rdkafka {
         match self.topics[call.topic.index()].knowledge {
             Knowledge::Unknown => {}
             Knowledge::Missing => return Sent::Failed(exception(RdkafkaError::UnknownTopic)),
+            Knowledge::Unauthorized => {
+                return Sent::Failed(exception(RdkafkaError::TopicAuthorizationFailed));
+            }
             Knowledge::Known => {
                 let number = self.number_of(call.topic, call.route, ctx.now);
                 let toppars = &self.topics[call.topic.index()].toppars;
@@ -138,7 +141,8 @@ impl Rdkafka {
             if let Some(noted) = noted {
                 let at = (self.toppars[place as usize].partition, to.1);
                 let key = noted.key.as_deref();
-                let _full = ctx.records.note(self.me, at, key, noted.value);
+                let taken = message.enqueued;
+                let _full = ctx.records.note(self.me, (at, taken), key, noted.value);
             }
             self.push(place, message);
         }
@@ -172,7 +176,7 @@ impl Rdkafka {
         if place & UNASSIGNED == 0 {
             let toppar = &self.toppars[place as usize];
             let at = (toppar.partition, toppar.next_ordinal - 1);
-            return ctx.records.note(self.me, at, key, value);
+            return ctx.records.note(self.me, (at, ctx.now), key, value);
         }
         let topic = &mut self.topics[(place & !UNASSIGNED) as usize];
         if let Some(last) = topic.unassigned.back_mut() {

@@ -16,6 +16,7 @@ use crate::sim::producer::append::Route;
 use crate::sim::producer::dialect::Receipt;
 use crate::sim::producer::rdkafka::toppar::Message;
 use crate::sim::producer::rdkafka::{Rdkafka, Woken};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// Reports that wait, and who waits for which message.
 #[derive(Clone, Debug, Default)]
@@ -170,6 +171,8 @@ impl Rdkafka {
             } => {
                 let route = partition.map_or(Route::Sticky, |(_, number)| Route::Partition(number));
                 let at = (topic, partition.map(|(partition, _)| partition));
+                let first = partition.zip(report.at);
+                let first = first.map(|((partition, _), (_, ordinal))| (partition, ordinal));
                 self.say_failed(ctx, at, (report.at, records), exception);
                 if self.settings.delivery_reports != DeliveryReports::None {
                     self.woken.push(Woken::Failed {
@@ -178,6 +181,7 @@ impl Rdkafka {
                         records,
                         payload: largest.0,
                         value: largest.1,
+                        first,
                     });
                 }
             }
@@ -196,6 +200,16 @@ impl Rdkafka {
         let producer = self.me;
         let (flow, fact) = if let (Some(partition), Some((_, first_ordinal))) = (partition, at) {
             self.counts.failed += u64::from(records);
+            ctx.trace(Trace {
+                at: ctx.now,
+                producer,
+                partition,
+                first_ordinal,
+                records,
+                step: TraceStep::Failed {
+                    error: exception.class,
+                },
+            });
             let flow = Flow::Failed {
                 producer,
                 partition,

@@ -7,6 +7,7 @@ use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::sim::context::Context;
 use crate::sim::fact::Acknowledged;
 use crate::sim::producer::rdkafka::batch::{Batch, Run};
+use crate::sim::producer::rdkafka::partitioning::Knowledge;
 use crate::sim::producer::rdkafka::reports::{Operation, Outcome, Report};
 use crate::sim::producer::rdkafka::retry::again;
 use crate::sim::producer::rdkafka::toppar::Message;
@@ -20,9 +21,9 @@ impl Rdkafka {
     /// An answer arrived on a present connection. Both holders of the request let go, or the one
     /// that is left where the client gave it up before.
     pub(super) fn receive(&mut self, ctx: &mut Context<'_>, id: RequestId) {
-        let (channel, api) = {
+        let (channel, api, throttle_ms) = {
             let request = ctx.requests.get(id);
-            (request.channel, request.api)
+            (request.channel, request.api, request.throttle_ms)
         };
         let broker = self.connections.broker_of(channel.slot);
         self.wake_thread(broker, ctx.now);
@@ -39,6 +40,9 @@ impl Rdkafka {
             return;
         };
         statistics.read(RESPONSE_BYTES, (ctx.now, ctx.now.since(sent.sent)));
+        if throttle_ms > 0 {
+            statistics.throttle.add(u64::from(throttle_ms));
+        }
         match api {
             ApiKey::ApiVersions => self.connected(ctx, broker),
             ApiKey::Metadata => self.learn(ctx, id),
@@ -150,6 +154,7 @@ impl Rdkafka {
             retries: 0,
             persisted: super::toppar::Persisted::Possibly,
             bytes: 0,
+            plain_bytes: 0,
         };
         let acknowledged = Acknowledged {
             producer: self.me,
@@ -170,6 +175,10 @@ impl Rdkafka {
 
     /// A batch was refused.
     fn refuse(&mut self, ctx: &mut Context<'_>, batch: &Batch, error: ErrorCode) {
+        if error == ErrorCode::TopicAuthorizationFailed {
+            let topic = self.partition_at(batch.toppar).name().topic;
+            self.topics[topic.index()].knowledge = Knowledge::Unauthorized;
+        }
         if self.settings.idempotence.is_on() && self.refuse_idempotent(ctx, batch, error) {
             return;
         }

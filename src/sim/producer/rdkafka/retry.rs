@@ -14,6 +14,7 @@ use crate::sim::producer::rdkafka::toppar::{Message, Persisted, Returned};
 use crate::sim::producer::rdkafka::{Rdkafka, exception};
 use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::trace::{Trace, TraceStep};
 
 /// How far the jitter goes to either side, in percent.
 const JITTER_PERCENT: u64 = 20;
@@ -177,6 +178,9 @@ impl Rdkafka {
     pub(super) fn send_again(&mut self, ctx: &mut Context<'_>, batch: &Batch, again: Again) {
         if self.settings.idempotence.is_on() {
             self.drain(ctx, batch.toppar);
+        } else if self.settings.max_in_flight == 1 {
+            // The next request may be built and unsent: it must not overtake this one.
+            self.pull_back(ctx, batch.toppar);
         }
         let jitter = self.jitter_percent();
         let parts: Vec<(Run, Vec<Message>)> = batch
@@ -249,6 +253,14 @@ impl Rdkafka {
             attempts: retries,
             error: again.code,
         };
+        ctx.trace(Trace {
+            at: ctx.now,
+            producer: self.me,
+            partition: self.partition_at(place),
+            first_ordinal: run.first,
+            records: run.count,
+            step: TraceStep::Retried { error: again.code },
+        });
         ctx.fact(self.rank, fact);
     }
 

@@ -344,6 +344,7 @@ impl Rdkafka {
             request: out.request,
             api: out.api,
             sent: ctx.now,
+            throttled_ms: 0,
             deadline: out.deadline,
         });
     }

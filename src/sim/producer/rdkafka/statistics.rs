@@ -63,6 +63,8 @@ pub struct BrokerStatistics {
     pub outbuf_latency: Window,
     /// `rtt` in µs.
     pub rtt: Window,
+    /// `throttle` in ms. The client only counts it: it goes on sending.
+    pub throttle: Window,
     /// When the last request was written, and the last answer read.
     pub last_tx: Option<SimTime>,
     /// When the last answer was read.
@@ -119,6 +121,7 @@ impl Statistics {
             broker.int_latency.emit();
             broker.outbuf_latency.emit();
             broker.rtt.emit();
+            broker.throttle.emit();
         }
         for topic in &mut self.topics {
             topic.batch_size.emit();

@@ -41,7 +41,7 @@ impl Rdkafka {
     }
 
     /// Its connections, as far as any was ever made.
-    pub fn connection_views(&self, network: &Network) -> Vec<ConnectionView> {
+    pub fn connection_views(&self, network: &Network, now: SimTime) -> Vec<ConnectionView> {
         self.connections
             .iter()
             .filter(|(_, connection)| connection.generation > 0)
@@ -49,6 +49,7 @@ impl Rdkafka {
                 node: self.connections.node_of(slot),
                 state: connection.state,
                 in_flight: connection.in_flight.len() as u32,
+                is_throttled: connection.is_throttled(now),
                 link: network.state(network.client(self.me, self.connections.broker_of(slot))),
             })
             .collect()

@@ -83,7 +83,7 @@ impl Client {
         self.resolve_sequences(manager);
         if manager.state == State::FatalError {
             if let Some(error) = manager.last_error.clone() {
-                self.abort_batches(ctx, &error, Which::All);
+                self.abort_records(ctx, &error, Which::All);
             }
             return Step::Wait;
         }
@@ -114,11 +114,11 @@ impl Client {
         if manager.state == State::AbortableError
             && let Some(error) = manager.last_error.clone()
         {
-            self.abort_batches(ctx, &error, Which::Undrained);
+            self.abort_records(ctx, &error, Which::Undrained);
         } else if manager.state == State::AbortingTransaction {
             let class = ExceptionClass::TransactionAborted;
             let error = exception(class, message::BATCH_ABORTED);
-            self.abort_batches(ctx, &error, Which::Undrained);
+            self.abort_records(ctx, &error, Which::Undrained);
         }
         match manager.next_request(!self.accumulator.is_empty()) {
             Next::Nothing => Step::Data,
@@ -310,7 +310,7 @@ impl Client {
     }
 
     /// Batches fail without being sent, or whatever became of them.
-    fn abort_batches(&mut self, ctx: &mut Context<'_>, error: &Arc<Exception>, which: Which) {
+    fn abort_records(&mut self, ctx: &mut Context<'_>, error: &Arc<Exception>, which: Which) {
         let mut queues = self.accumulator.queues.iter();
         let is_there = |queue: &Queue| {
             !queue.deque.is_empty() || (which == Which::All && !queue.unfinished.is_empty())

@@ -1,6 +1,7 @@
 //! What a partition remembers of transactional producers, one fact at a time.
 
 use super::*;
+use crate::kafka::settings::CompressionType;
 use crate::sim::ids::PartitionIndex;
 
 const P: i64 = 4001;
@@ -14,6 +15,9 @@ fn part(producer: ProducerIdAndEpoch, base_sequence: i32) -> Part {
         base_sequence,
         records: 1,
         bytes: 70,
+        plain_bytes: 70,
+        stored_bytes: 70,
+        codec: CompressionType::None,
         first_ordinal: 0,
         error: None,
         base_offset: None,

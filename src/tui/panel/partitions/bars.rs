@@ -14,6 +14,7 @@ use crate::tui::number;
 use crate::tui::text;
 use crate::tui::widget::bar::Gauge;
 
+const HEADING: &str = "share";
 /// Cells of a share's figure, where there is room for it.
 const FIGURE_CELLS: u16 = 6;
 
@@ -55,7 +56,9 @@ impl Partitions<'_> {
         let shown: Vec<_> = all.skip(places.start).take(places.len()).collect();
         let largest = shown.iter().flatten().map(|share| share.of_topic);
         let largest = largest.fold(0.0, f64::max);
-        text::put(buffer, area, (0, 0), "share", styles.text.heading);
+        if HEADING.len() <= usize::from(area.width) {
+            text::put(buffer, area, (0, 0), HEADING, styles.text.heading);
+        }
         for (y, share) in (1..area.height).zip(shown) {
             let Some(share) = share else { continue };
             let line = Rect {

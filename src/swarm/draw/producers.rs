@@ -1,0 +1,146 @@
+//! Producers: both clients, what they promise, and how patient they are.
+
+use super::super::dice::Dice;
+use super::super::plan::Part;
+use super::{Client, Lines, Producer, World, load};
+
+/// One to three producers.
+pub(super) fn draw(dice: &mut Dice, world: &mut World) -> Vec<Part> {
+    let count = dice.pick(&[1, 1, 2, 2, 3]);
+    (1..=count)
+        .map(|number| producer(dice, world, number))
+        .collect()
+}
+
+fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
+    let client = if dice.chance(60) {
+        Client::Java
+    } else {
+        Client::Librdkafka
+    };
+    let name = match client {
+        Client::Java => format!("java-{number}"),
+        Client::Librdkafka => format!("rdkafka-{number}"),
+    };
+    let mut lines = Lines::default();
+    lines.push("[[producer]]");
+    lines.text("name", &name);
+    match client {
+        Client::Java => java(dice, &mut lines),
+        Client::Librdkafka => rdkafka(dice, &mut lines),
+    }
+    if dice.chance(25) {
+        lines.text("start", dice.pick(&["10ms", "700ms", "2s"]));
+    }
+    let loads = dice.pick(&[1, 1, 1, 2]);
+    for _ in 0..loads {
+        load::draw(dice, &mut lines, (world, client, loads));
+    }
+    let part = lines.part(&name);
+    world.producers.push(Producer { name, client });
+    part
+}
+
+fn java(dice: &mut Dice, lines: &mut Lines) {
+    lines.text("client", "java");
+    let versions = [
+        "4.3", "4.3", "4.3", "4.0", "3.9", "3.5", "3.2", "2.8", "2.1",
+    ];
+    let version = dice.pick(&versions);
+    lines.text("version", version);
+    let is_idempotent = dice.chance(55);
+    lines.set("config.enable.idempotence", is_idempotent);
+    let acks = if is_idempotent {
+        "all"
+    } else {
+        dice.pick(&["0", "1", "all", "all"])
+    };
+    lines.text("config.acks", acks);
+    in_flight(dice, lines);
+    if dice.chance(15) {
+        let least = u64::from(is_idempotent);
+        lines.set("config.retries", dice.between(least, 3));
+    }
+    let request = dice.pick(&[1_000, 2_000, 4_000]);
+    lines.set("config.request.timeout.ms", request);
+    lines.set(
+        "config.delivery.timeout.ms",
+        dice.pick(&[5_000, 10_000, 20_000]),
+    );
+    lines.set("config.max.block.ms", dice.pick(&[300, 2_000, 5_000]));
+    lines.set("config.linger.ms", dice.pick(&[0, 0, 5, 20, 100]));
+    lines.set(
+        "config.batch.size",
+        dice.pick(&[0, 400, 2_000, 16_384, 16_384]),
+    );
+    lines.set(
+        "config.buffer.memory",
+        dice.pick(&[65_536, 262_144, 33_554_432]),
+    );
+    if dice.chance(25) {
+        lines.set("config.metadata.max.age.ms", dice.pick(&[1_000, 5_000]));
+    }
+    if dice.chance(20) {
+        lines.set("config.retry.backoff.ms", dice.pick(&[0, 10, 1_000]));
+    }
+    // 2.1 does not know it.
+    if dice.chance(10) && version != "2.1" {
+        let class = "org.apache.kafka.clients.producer.RoundRobinPartitioner";
+        lines.text("config.partitioner.class", class);
+    }
+    compression(dice, lines);
+}
+
+fn rdkafka(dice: &mut Dice, lines: &mut Lines) {
+    lines.text("client", "librdkafka");
+    let is_idempotent = dice.chance(55);
+    lines.set("config.enable.idempotence", is_idempotent);
+    if is_idempotent {
+        lines.text("config.acks", "all");
+        if dice.chance(10) {
+            lines.set("config.enable.gapless.guarantee", true);
+        }
+    } else {
+        lines.text("config.acks", dice.pick(&["0", "1", "all", "all"]));
+    }
+    in_flight(dice, lines);
+    if dice.chance(20) {
+        let least = u64::from(is_idempotent);
+        lines.set("config.retries", dice.between(least, 3));
+    }
+    lines.set("config.request.timeout.ms", dice.pick(&[1_000, 4_000]));
+    lines.set(
+        "config.socket.timeout.ms",
+        dice.pick(&[1_000, 2_000, 4_000]),
+    );
+    lines.set(
+        "config.message.timeout.ms",
+        dice.pick(&[5_000, 10_000, 20_000]),
+    );
+    lines.set("config.linger.ms", dice.pick(&[0, 5, 50, 200]));
+    let messages = dice.pick(&[20, 200, 100_000]);
+    lines.set("config.queue.buffering.max.messages", messages);
+    lines.set("config.batch.num.messages", dice.pick(&[1, 10, 10_000]));
+    lines.set("config.reconnect.backoff.max.ms", dice.pick(&[500, 2_000]));
+    if dice.chance(25) {
+        let refresh = dice.pick(&[1_000, 5_000]);
+        lines.set("config.topic.metadata.refresh.interval.ms", refresh);
+    }
+    if dice.chance(30) {
+        let partitioner = dice.pick(&["murmur2_random", "random", "consistent", "fnv1a_random"]);
+        lines.text("config.partitioner", partitioner);
+    }
+    compression(dice, lines);
+}
+
+fn in_flight(dice: &mut Dice, lines: &mut Lines) {
+    let in_flight = dice.pick(&[1, 1, 2, 3, 5, 5]);
+    lines.set("config.max.in.flight.requests.per.connection", in_flight);
+}
+
+fn compression(dice: &mut Dice, lines: &mut Lines) {
+    if dice.chance(25) {
+        let codec = dice.pick(&["gzip", "snappy", "lz4", "zstd"]);
+        lines.text("config.compression.type", codec);
+    }
+}
