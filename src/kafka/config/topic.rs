@@ -301,7 +301,22 @@ fn reset(settings: &mut TopicSettings, key: &str, from: &TopicSettings) {
         "delete.retention.ms" => settings.delete_retention_ms = from.delete_retention_ms,
         "min.compaction.lag.ms" => settings.min_compaction_lag_ms = from.min_compaction_lag_ms,
         "max.compaction.lag.ms" => settings.max_compaction_lag_ms = from.max_compaction_lag_ms,
-        _ => {}
+        "compression.type" => settings.compression = from.compression,
+        key => {
+            if let StoredCompression::With(compression) = &mut settings.compression
+                && key == level_key(compression.codec)
+            {
+                compression.level = level_of(from.compression, compression.codec);
+            }
+        }
+    }
+}
+
+/// The level of a codec where it is the one that is stored; else its own choice.
+fn level_of(stored: StoredCompression, codec: CompressionType) -> Option<i32> {
+    match stored {
+        StoredCompression::With(compression) if compression.codec == codec => compression.level,
+        StoredCompression::With(_) | StoredCompression::AsSent => None,
     }
 }
 
@@ -443,6 +458,30 @@ mod tests {
             .collect();
         let (settings, _) = validate(VERSION, &TopicSettings::defaults(), &pairs).unwrap();
         assert_eq!(settings, TopicSettings::defaults());
+    }
+
+    #[test]
+    fn a_codec_that_is_deleted_is_the_brokers_again_and_a_level_the_codecs_own() {
+        let pairs = [
+            ("compression.type", "zstd"),
+            ("compression.zstd.level", "9"),
+        ];
+        let current = check(&pairs).unwrap();
+        let without = |key: &str| {
+            let defaults = TopicSettings::defaults();
+            let changes = [(key.to_owned(), None)];
+            let altered = altered(VERSION, &current, &defaults, &changes).unwrap();
+            altered.compression
+        };
+        assert_eq!(without("compression.type"), StoredCompression::AsSent);
+        let own = Compression {
+            codec: CompressionType::Zstd,
+            level: None,
+        };
+        assert_eq!(
+            without("compression.zstd.level"),
+            StoredCompression::With(own)
+        );
     }
 
     #[test]
