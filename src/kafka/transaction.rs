@@ -21,6 +21,7 @@ pub enum TransactionVersion {
 
 impl TransactionVersion {
     /// What a Java client of this version does in a cluster of that one: version 2 came with 4.0.
+    #[must_use]
     pub fn of_client(self, client: KafkaVersion) -> Self {
         if client.at_least(4, 0) {
             self

@@ -418,11 +418,13 @@ impl Simulation {
     }
 
     /// The records of a partition's log, as far as they are remembered: offset, producer, ordinal.
+    /// Transaction markers are not among them.
     pub fn log_records(
         &self,
         index: PartitionIndex,
     ) -> impl Iterator<Item = (u64, ProducerIndex, u64)> + '_ {
-        self.cluster.partition(index).records_from(0)
+        let records = self.cluster.partition(index).records_from(0);
+        records.filter(|(_, producer, _)| *producer != ProducerIndex::NOBODY)
     }
 
     fn log_line(

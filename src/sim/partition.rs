@@ -3,6 +3,8 @@
 //! Simplification: the log is one history. A leader that has lost its office without knowing it
 //! takes no more records here, where a real one would take acks=1 writes and truncate them later.
 
+mod producer_state;
+
 use std::collections::VecDeque;
 
 use crate::kafka::compression::decompression_time_ns;
@@ -18,8 +20,7 @@ use crate::sim::segments::{Retention, Segments};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::transactions::producer_states::ProducerStates;
 
-/// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
-const BATCHES_RETAINED: usize = 5;
+pub use producer_state::{ProducerState, Verdict, next_sequence};
 
 /// One partition.
 #[derive(Clone, Debug)]
@@ -92,35 +93,6 @@ pub struct Waiting {
     pub part: u16,
     /// The high watermark that it needs.
     pub required_offset: u64,
-}
-
-/// What the leader remembers of one producer (`ProducerStateEntry`).
-#[derive(Clone, Debug)]
-pub struct ProducerState {
-    producer_id: i64,
-    epoch: i16,
-    /// When its last batch was appended.
-    last_at: SimTime,
-    batches: [Remembered; BATCHES_RETAINED],
-    count: u8,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Remembered {
-    base_sequence: i32,
-    last_sequence: i32,
-    base_offset: u64,
-}
-
-/// What a leader says to a batch, by the rules of `ProducerAppendInfo`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// New: append.
-    Append,
-    /// Seen before, at this offset: success without appending.
-    Duplicate(u64),
-    /// Refused.
-    Refuse(ErrorCode),
 }
 
 impl Partition {
@@ -229,7 +201,7 @@ impl Partition {
             .get(producer.index())
             .and_then(Option::as_ref)
         {
-            Some(state) if state.producer_id == part.producer_id => state.judge(part),
+            Some(state) if state.producer_id() == part.producer_id => state.judge(part),
             // No state at all: any sequence is accepted.
             _ => Verdict::Append,
         }
@@ -314,7 +286,7 @@ impl Partition {
     pub fn expire_producers(&mut self, age: SimSpan, now: SimTime) -> Vec<ProducerIndex> {
         let mut expired = Vec::new();
         for (place, state) in self.producers.iter_mut().enumerate() {
-            let is_old = |state: &ProducerState| now.since(state.last_at) >= age;
+            let is_old = |state: &ProducerState| now.since(state.last_write()) >= age;
             if state.as_ref().is_some_and(is_old) {
                 *state = None;
                 expired.push(ProducerIndex(place as u16));
@@ -415,31 +387,13 @@ impl Partition {
         if self.producers.len() <= producer.index() {
             self.producers.resize(producer.index() + 1, None);
         }
-        let remembered = Remembered {
-            base_sequence: part.base_sequence,
-            last_sequence: last_sequence(part),
-            base_offset,
+        let slot = &mut self.producers[producer.index()];
+        let state = match slot {
+            Some(state) if state.producer_id() == part.producer_id => state,
+            slot => slot.insert(ProducerState::new((part.producer_id, part.epoch))),
         };
-        match &mut self.producers[producer.index()] {
-            Some(state) if state.producer_id == part.producer_id => {
-                if state.epoch != part.epoch {
-                    (state.epoch, state.count) = (part.epoch, 0);
-                }
-                state.last_at = now;
-                state.push(remembered);
-            }
-            slot => {
-                let mut state = ProducerState {
-                    producer_id: part.producer_id,
-                    epoch: part.epoch,
-                    last_at: now,
-                    batches: [Remembered::default(); BATCHES_RETAINED],
-                    count: 0,
-                };
-                state.push(remembered);
-                *slot = Some(state);
-            }
-        }
+        state.append(part, base_offset);
+        state.note_write(now);
     }
 }
 
@@ -465,116 +419,6 @@ impl Decompression {
         let nanos = decompression_time_ns(codec, part.plain_bytes.into());
         self.stored_bytes += u64::from(part.stored_bytes);
         self.nanos = self.nanos.saturating_add(nanos);
-    }
-}
-
-/// What transactional producers are remembered by, too.
-impl ProducerState {
-    /// A producer without batches.
-    pub fn new((producer_id, epoch): (i64, i16)) -> Self {
-        Self {
-            producer_id,
-            epoch,
-            last_at: SimTime::ZERO,
-            batches: [Remembered::default(); BATCHES_RETAINED],
-            count: 0,
-        }
-    }
-
-    /// Its epoch.
-    pub fn epoch(&self) -> i16 {
-        self.epoch
-    }
-
-    /// Whether no batch of this epoch is remembered.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Another epoch begins, unless it is the same: batches of the earlier one are forgotten.
-    pub fn move_to(&mut self, epoch: i16) {
-        if self.epoch != epoch {
-            (self.epoch, self.count) = (epoch, 0);
-        }
-    }
-
-    /// A batch was appended.
-    pub fn append(&mut self, part: &Part, base_offset: u64) {
-        self.move_to(part.epoch);
-        self.push(Remembered {
-            base_sequence: part.base_sequence,
-            last_sequence: last_sequence(part),
-            base_offset,
-        });
-    }
-
-    /// The offset of this very batch, if it was appended before.
-    pub fn duplicate(&self, part: &Part) -> Option<u64> {
-        let last = last_sequence(part);
-        let mut known = self.batches[..self.count as usize].iter();
-        let seen = known
-            .find(|batch| batch.base_sequence == part.base_sequence && batch.last_sequence == last);
-        seen.filter(|_| part.epoch == self.epoch)
-            .map(|seen| seen.base_offset)
-    }
-}
-
-impl ProducerState {
-    /// What the leader says to a batch by its epoch and sequence.
-    pub fn judge(&self, part: &Part) -> Verdict {
-        let last = last_sequence(part);
-        let known = &self.batches[..self.count as usize];
-        if part.epoch == self.epoch
-            && let Some(seen) = known.iter().find(|batch| {
-                batch.base_sequence == part.base_sequence && batch.last_sequence == last
-            })
-        {
-            return Verdict::Duplicate(seen.base_offset);
-        }
-        if part.epoch < self.epoch {
-            return Verdict::Refuse(ErrorCode::InvalidProducerEpoch);
-        }
-        if part.epoch > self.epoch {
-            return if part.base_sequence == 0 {
-                Verdict::Append
-            } else {
-                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
-            };
-        }
-        match known.last() {
-            Some(batch) if part.base_sequence != next_sequence(batch.last_sequence, 1) => {
-                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
-            }
-            _ => Verdict::Append,
-        }
-    }
-
-    fn push(&mut self, batch: Remembered) {
-        if self.count as usize == BATCHES_RETAINED {
-            self.batches.rotate_left(1);
-            self.count -= 1;
-        }
-        self.batches[self.count as usize] = batch;
-        self.count += 1;
-    }
-
-    fn forget_from(&mut self, end_offset: u64) {
-        while self.count > 0 && self.batches[self.count as usize - 1].base_offset >= end_offset {
-            self.count -= 1;
-        }
-    }
-}
-
-fn last_sequence(part: &Part) -> i32 {
-    next_sequence(part.base_sequence, part.records as i32 - 1)
-}
-
-/// The sequence `by` records on; sequences wrap from 2147483647 to 0 (`DefaultRecordBatch`).
-pub fn next_sequence(sequence: i32, by: i32) -> i32 {
-    if sequence > i32::MAX - by {
-        by - (i32::MAX - sequence) - 1
-    } else {
-        sequence + by
     }
 }
 

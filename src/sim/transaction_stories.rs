@@ -288,9 +288,8 @@ fn offsets_of_a_group_count_when_their_transaction_is_committed() {
         config.transactions.version = version;
         let mut run = Run::new(config);
         let committed = |run: &Run| {
-            let group = run.simulation.group(GroupIndex(0));
-            let found = group.partitions.iter().find_map(|known| known.committed);
-            found
+            let partitions = run.simulation.group(GroupIndex(0)).partitions;
+            partitions.iter().find_map(|known| known.committed)
         };
         run.to(4_500);
         assert_eq!(committed(&run), None, "{version:?}");

@@ -53,6 +53,21 @@ enum WireState {
 }
 
 impl Cluster {
+    /// A timer of a consumer's call, or of a group, ran out.
+    pub(super) fn on_consumer_timer(&mut self, ctx: &mut Context<'_>, event: Event) {
+        match event {
+            Event::CallHandled {
+                broker,
+                incarnation,
+                call,
+            } => self.on_call_handled(ctx, (broker, incarnation), call),
+            Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
+            Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
+            Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
+            _ => {}
+        }
+    }
+
     /// The end of a consumer's connection, if it still is that one.
     fn wire_end(&mut self, wire: Wire) -> Option<&mut WireEnd> {
         let end = &mut self.brokers[wire.broker().index()].wires[wire.place()];

@@ -295,20 +295,7 @@ impl Cluster {
         };
         match verdict {
             Verdict::Refuse(error) => part.error = Some(error),
-            Verdict::Duplicate(offset) => {
-                part.base_offset = Some(offset);
-                ctx.trace(Trace {
-                    at: ctx.now,
-                    producer,
-                    partition: part.partition,
-                    first_ordinal: part.first_ordinal,
-                    records: part.records,
-                    step: TraceStep::Recognised {
-                        broker: at,
-                        base_offset: offset,
-                    },
-                });
-            }
+            Verdict::Duplicate(offset) => note_duplicate(ctx, (at, offset), producer, part),
             Verdict::Append => {
                 let base_offset = match membership {
                     Membership::None => partition.append(producer, part, ctx.now),
@@ -538,4 +525,25 @@ pub(super) fn send(ctx: &mut Context<'_>, at: BrokerIndex, message: Message, byt
     ctx.network.expect(producer, transit.arrives);
     ctx.queue
         .push(transit.arrives, Rank::broker(at), Event::Deliver(message));
+}
+
+/// A batch is there already, and stays where it is.
+fn note_duplicate(
+    ctx: &mut Context<'_>,
+    (at, offset): (BrokerIndex, u64),
+    producer: ProducerIndex,
+    part: &mut Part,
+) {
+    part.base_offset = Some(offset);
+    ctx.trace(Trace {
+        at: ctx.now,
+        producer,
+        partition: part.partition,
+        first_ordinal: part.first_ordinal,
+        records: part.records,
+        step: TraceStep::Recognised {
+            broker: at,
+            base_offset: offset,
+        },
+    });
 }

@@ -173,23 +173,16 @@ impl Cluster {
             } => {
                 self.on_alter_partition(ctx, partition, leader_epoch);
             }
-            Event::CallHandled {
-                broker,
-                incarnation,
-                call,
-            } => self.on_call_handled(ctx, (broker, incarnation), call),
-            Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
-            Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
-            Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
-            Event::Loopback(message) => self.on_loopback(ctx, message),
-            Event::PeerCallExpired(call) => self.on_peer_call_expired(ctx, call),
-            Event::StateAppendExpired(append) => self.on_state_append_expired(ctx, append),
-            Event::TransactionCompletion(place) => self.go_on_completing(ctx, place),
-            Event::TransactionScan {
-                broker,
-                incarnation,
-            } => self.on_transaction_scan(ctx, (broker, incarnation)),
-            Event::VerifyAgain(request) => self.on_verify_again(ctx, request),
+            Event::CallHandled { .. }
+            | Event::FetchExpired(_)
+            | Event::GroupSession { .. }
+            | Event::GroupRebalance { .. } => self.on_consumer_timer(ctx, event),
+            Event::Loopback(_)
+            | Event::PeerCallExpired(_)
+            | Event::StateAppendExpired(_)
+            | Event::TransactionCompletion(_)
+            | Event::TransactionScan { .. }
+            | Event::VerifyAgain(_) => self.on_transaction_timer(ctx, event),
             Event::Run { .. }
             | Event::ConsumerTurn { .. }
             | Event::Deliver(_)

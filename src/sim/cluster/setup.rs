@@ -11,7 +11,7 @@ use crate::sim::cluster::quotas::Quotas;
 use crate::sim::cluster::recompression::Recompression;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::retention::RETENTION_DELAY;
-use crate::sim::cluster::transaction::{Transactions, lay_out_state_log, schedule_scan};
+use crate::sim::cluster::transaction::{Transactions, lay_out_state_log, schedule_scans};
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
@@ -71,18 +71,7 @@ impl Cluster {
             }
         }
         schedule(&brokers, queue);
-        if state_log > 0 {
-            for (at, broker) in (0..).map(BrokerIndex).zip(&brokers) {
-                schedule_scan(queue, (at, broker), SimTime::ZERO);
-            }
-        }
-        if partitions
-            .iter()
-            .any(|partition| partition.compaction.is_some())
-        {
-            let first = SimTime::ZERO + CLEANER_BACKOFF;
-            queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
-        }
+        schedule_upkeep(&partitions, (&brokers, state_log), queue);
         let count = brokers.len();
         Self {
             brokers,
@@ -102,6 +91,22 @@ impl Cluster {
             recompression: Recompression::default(),
             transactions,
         }
+    }
+}
+
+/// What looks after logs, where there is anything to look after.
+fn schedule_upkeep(
+    partitions: &[Partition],
+    (brokers, state_log): (&[Broker], usize),
+    queue: &mut EventQueue<Event>,
+) {
+    if state_log > 0 {
+        schedule_scans(queue, brokers);
+    }
+    let mut partitions = partitions.iter();
+    if partitions.any(|partition| partition.compaction.is_some()) {
+        let first = SimTime::ZERO + CLEANER_BACKOFF;
+        queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
     }
 }
 

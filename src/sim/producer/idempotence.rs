@@ -189,7 +189,7 @@ impl Idempotence {
 
     /// A batch of a transaction failed for good: those behind it move up
     /// (`adjustSequencesDueToFailedBatch`).
-    pub fn close_gap(&mut self, accumulator: &mut Accumulator, queue: u32, failed: (i32, u32)) {
+    pub fn close_gap(accumulator: &mut Accumulator, queue: u32, failed: (i32, u32)) {
         let (base, records) = (failed.0, failed.1 as i32);
         let unfinished = accumulator.queues[queue as usize].unfinished.clone();
         for id in unfinished {

@@ -13,7 +13,7 @@ use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
 use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::producer::connections::Slot;
-use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::producer::idempotence::{Idempotence, ProducerIdState};
 use crate::sim::producer::metadata::{News, Standing};
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::trace::{Trace, TraceStep};
@@ -285,8 +285,7 @@ impl Client {
         self.fail_batch(ctx, id, error.exception(), text);
         self.release(id, ctx.now);
         if adjusts && self.transaction.is_some() {
-            self.idempotence
-                .close_gap(&mut self.accumulator, place, failed);
+            Idempotence::close_gap(&mut self.accumulator, place, failed);
         } else if adjusts {
             self.idempotence.request_bump(place);
         }

@@ -114,7 +114,7 @@ impl Cluster {
             return;
         }
         if !self.brokers[at.index()].is_serving() {
-            return self.complete_later(ctx, at, place);
+            return Self::complete_later(ctx, at, place);
         }
         if completion.left.is_empty() {
             return self.complete(ctx, at, place);
@@ -130,7 +130,7 @@ impl Cluster {
             }
         }
         if has_leaderless {
-            self.complete_later(ctx, at, place);
+            Self::complete_later(ctx, at, place);
         }
     }
 
@@ -140,7 +140,7 @@ impl Cluster {
         completions.retain(|completion| completion.place != place);
     }
 
-    fn complete_later(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, place: IdPlace) {
+    fn complete_later(ctx: &mut Context<'_>, at: BrokerIndex, place: IdPlace) {
         let event = Event::TransactionCompletion(place);
         let later = ctx.now + MARKER_RETRY;
         ctx.queue.push(later, Rank::broker(at), event);
@@ -395,7 +395,7 @@ impl Cluster {
         }
         later.dedup();
         for place in later {
-            self.complete_later(ctx, at, place);
+            Self::complete_later(ctx, at, place);
         }
     }
 }

@@ -35,6 +35,7 @@ use crate::sim::cluster::transaction::state_log::StateAppend;
 use crate::sim::cluster::transaction::verification::Verification;
 use crate::sim::config::{Config, HistoryDetail};
 use crate::sim::context::Context;
+use crate::sim::event::Event;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::partition::Partition;
 use crate::sim::view::TransactionView;
@@ -42,7 +43,7 @@ use crate::sim::view::TransactionView;
 use metadata::{Participant, TransactionMetadata};
 pub use peers::PeerCallId;
 use peers::Peers;
-pub(super) use timeouts::schedule_scan;
+pub(super) use timeouts::{schedule_scan, schedule_scans};
 
 /// All coordinators of a cluster, with what they have under way.
 #[derive(Clone, Debug, Default)]
@@ -203,6 +204,22 @@ impl Cluster {
     pub(super) fn look_at_own_appends(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
         self.look_at_state_appends(ctx, index);
         self.look_at_marker_waits(ctx, index);
+    }
+
+    /// A timer of coordinators, or of those who talk to them, ran out.
+    pub(super) fn on_transaction_timer(&mut self, ctx: &mut Context<'_>, event: Event) {
+        match event {
+            Event::Loopback(message) => self.on_loopback(ctx, message),
+            Event::PeerCallExpired(call) => self.on_peer_call_expired(ctx, call),
+            Event::StateAppendExpired(append) => self.on_state_append_expired(ctx, append),
+            Event::TransactionCompletion(place) => self.go_on_completing(ctx, place),
+            Event::TransactionScan {
+                broker,
+                incarnation,
+            } => self.on_transaction_scan(ctx, (broker, incarnation)),
+            Event::VerifyAgain(request) => self.on_verify_again(ctx, request),
+            _ => {}
+        }
     }
 
     /// Every transactional id that coordinators know, in the order of their names.

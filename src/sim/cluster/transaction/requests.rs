@@ -226,8 +226,7 @@ impl Cluster {
             ctx,
             (at, adder),
             owner,
-            participants,
-            TransactionVersion::One,
+            (participants, TransactionVersion::One),
         );
         if let Some(outcome) = outcome {
             let answer = outcome.map_or_else(TxnAnswer::Error, |()| TxnAnswer::Done);
@@ -241,8 +240,7 @@ impl Cluster {
         ctx: &mut Context<'_>,
         (at, adder): (BrokerIndex, Adder),
         owner: &Owner,
-        participants: &[Participant],
-        version: TransactionVersion,
+        (participants, version): (&[Participant], TransactionVersion),
     ) -> Option<Result<(), ErrorCode>> {
         let (place, metadata) = match self.known_owner(at, owner) {
             Ok(known) => known,

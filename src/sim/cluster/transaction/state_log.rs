@@ -225,20 +225,16 @@ impl Cluster {
             loaded.pending = None;
         }
         match then {
-            Then::Initialised(request) | Then::Ended(request) => {
+            Then::Initialised(request) | Then::Ended(request) | Then::Fenced(Some(request)) => {
                 self.reply(ctx, (at, request), TxnAnswer::Error(error));
             }
-            Then::Fenced(Some(request)) => {
-                self.reply(ctx, (at, request), TxnAnswer::Error(error));
-            }
-            Then::Fenced(None) => {}
             Then::Added(adder) => self.added(ctx, at, adder, Some(error)),
             Then::Completed if error == ErrorCode::CoordinatorNotAvailable => {
                 let event = Event::TransactionCompletion(place);
                 let later = ctx.now + COMPLETION_RETRY;
                 ctx.queue.push(later, Rank::broker(at), event);
             }
-            Then::Completed => {}
+            Then::Fenced(None) | Then::Completed => {}
         }
     }
 

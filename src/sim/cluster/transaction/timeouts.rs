@@ -66,6 +66,13 @@ impl Cluster {
     }
 }
 
+/// When all brokers look first.
+pub(in crate::sim::cluster) fn schedule_scans(queue: &mut EventQueue<Event>, brokers: &[Broker]) {
+    for (at, broker) in (0..).map(BrokerIndex).zip(brokers) {
+        schedule_scan(queue, (at, broker), SimTime::ZERO);
+    }
+}
+
 /// When a broker looks next.
 pub(in crate::sim::cluster) fn schedule_scan(
     queue: &mut EventQueue<Event>,

@@ -105,15 +105,11 @@ impl Cluster {
     }
 
     fn send_question(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, ask: AddAsk) {
-        match self.transaction_coordinator(at, &ask.transactional_id) {
-            Some(coordinator) => {
-                self.ask_peer(ctx, (at, coordinator), PeerAsk::Add(ask));
-            }
-            None => {
-                let answers =
-                    vec![Some(ErrorCode::CoordinatorNotAvailable); ask.participants.len()];
-                self.on_add_answered(ctx, at, &ask, &answers);
-            }
+        if let Some(coordinator) = self.transaction_coordinator(at, &ask.transactional_id) {
+            self.ask_peer(ctx, (at, coordinator), PeerAsk::Add(ask));
+        } else {
+            let answers = vec![Some(ErrorCode::CoordinatorNotAvailable); ask.participants.len()];
+            self.on_add_answered(ctx, at, &ask, &answers);
         }
     }
 
@@ -137,7 +133,7 @@ impl Cluster {
         }
         let adder = Adder::Peer(call);
         let version = ask.version;
-        let outcome = self.add_participants(ctx, (at, adder), &owner, &ask.participants, version);
+        let outcome = self.add_participants(ctx, (at, adder), &owner, (&ask.participants, version));
         if let Some(outcome) = outcome {
             self.answer_add(ctx, call, outcome.err());
         }
@@ -198,12 +194,11 @@ impl Cluster {
         let version = verification.ask.version;
         for (&(place, guard), answer) in verification.parts.iter().zip(answers) {
             let part = &mut ctx.requests.get_mut(id).parts[place as usize];
-            match answer {
-                Some(error) => part.error = Some(as_told(*error, version)),
-                None => {
-                    let partition = &mut self.partitions[part.partition.index()];
-                    partition.end_verification(part.producer_id, guard);
-                }
+            if let Some(error) = answer {
+                part.error = Some(as_told(*error, version));
+            } else {
+                let partition = &mut self.partitions[part.partition.index()];
+                partition.end_verification(part.producer_id, guard);
             }
         }
         self.append_parts(ctx, at, id);

@@ -88,7 +88,6 @@ impl Client {
             return Step::Wait;
         }
         match manager.current.take() {
-            None => {}
             Some(Current::InFlight(request)) => {
                 manager.current = Some(Current::InFlight(request));
                 return Step::Wait;
@@ -98,7 +97,7 @@ impl Client {
                 manager.current = Some(Current::Pausing(until));
                 return Step::Wait;
             }
-            Some(Current::Pausing(_)) => {}
+            None | Some(Current::Pausing(_)) => {}
             Some(Current::Sleeping(request, slot, until)) if until > ctx.now => {
                 self.sleep.wake_by(until);
                 manager.current = Some(Current::Sleeping(request, slot, until));
@@ -200,19 +199,15 @@ impl Client {
             return Step::Wait;
         }
         // It cannot be reached: somebody else may be the coordinator by now.
-        match request.coordinator() {
-            Some(who) => {
-                manager.look_up(who);
-                manager.reenqueue(request);
-                Step::Another
-            }
-            None => {
-                self.metadata.request_update();
-                manager.reenqueue(request);
-                self.pause(ctx, manager);
-                Step::Wait
-            }
+        if let Some(who) = request.coordinator() {
+            manager.look_up(who);
+            manager.reenqueue(request);
+            return Step::Another;
         }
+        self.metadata.request_update();
+        manager.reenqueue(request);
+        self.pause(ctx, manager);
+        Step::Wait
     }
 
     fn send_transactional(
