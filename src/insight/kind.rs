@@ -104,6 +104,7 @@ fact_kinds! {
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
     SegmentsDeleted = "segments-deleted", Fact::SegmentsDeleted { .. },
     ProducerForgotten = "producer-forgotten", Fact::ProducerForgotten { .. },
+    TailCut = "tail-cut", Fact::TailCut { .. },
     TransactionChanged = "transaction-changed", Fact::TransactionChanged { .. },
     MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
     TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
@@ -147,6 +148,7 @@ impl FactKind {
             | Fact::OutOfOrderRead { .. }
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
+            | Fact::TailCut { .. }
             | Fact::TransactionChanged {
                 state: TransactionState::PrepareAbort,
                 ..

@@ -1,5 +1,6 @@
 //! Names of things as people know them, from the configuration of a run.
 
+use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
 use crate::sim::config::{Config, Peer};
 use crate::sim::fact::Node;
 use crate::sim::ids::{
@@ -36,7 +37,7 @@ pub fn topic(config: &Config, topic: TopicIndex) -> &str {
     config
         .topics
         .get(topic.index())
-        .map_or("__transaction_state", |topic| &topic.name)
+        .map_or(TRANSACTION_STATE_TOPIC, |topic| &topic.name)
 }
 
 /// A broker by its Kafka node id.

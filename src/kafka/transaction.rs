@@ -31,6 +31,9 @@ impl TransactionVersion {
     }
 }
 
+/// The topic that transaction coordinators keep their ids in (`TRANSACTION_STATE_TOPIC_NAME`).
+pub const TRANSACTION_STATE_TOPIC: &str = "__transaction_state";
+
 /// How a transaction ends (`TransactionResult`, and the type of its control records).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TransactionResult {

@@ -5,6 +5,8 @@ use crate::kafka::metric_name::{
 };
 use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
+use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
+use crate::sim::command::ElectionType;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
 use crate::sim::history::LogBatch;
@@ -19,8 +21,8 @@ use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
 use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::{
-    BrokerView, ConsumerView, GroupView, KeyCount, PartitionView, ProducerTotals, ProducerView,
-    RdkafkaFigure, TransactionView, TransactionalEntry,
+    BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView, ProducerTotals,
+    ProducerView, RdkafkaFigure, TransactionView, TransactionalEntry,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -111,11 +113,11 @@ impl Simulation {
             leader: state.leader,
             leader_epoch: state.epoch,
             isr: state.isr.clone(),
-            replicas: partition
-                .replicas
-                .iter()
-                .map(|replica| replica.broker)
-                .collect(),
+            elr: state.elr.clone(),
+            last_known_leader: state.last_known_leader,
+            replicas: partition.assignment().collect(),
+            adding: partition.adding(),
+            removing: partition.removing(),
             log_start_offset: partition.log.start_offset(),
             log_end_offset: partition.log.end_offset(),
             high_watermark: partition.high_watermark,
@@ -150,6 +152,24 @@ impl Simulation {
         self.cluster.find(name)
     }
 
+    /// What an election that an operator asks for would do now.
+    pub fn plan_election(
+        &self,
+        election: ElectionType,
+        partition: Option<TopicPartition>,
+    ) -> Vec<(TopicPartition, ElectionOutcome)> {
+        let planned = self.cluster.plan_election(election, partition);
+        let named = planned.into_iter();
+        named
+            .map(|(index, outcome)| (index.name(), outcome))
+            .collect()
+    }
+
+    /// Partitions that move to other brokers now.
+    pub fn moving_partitions(&self) -> Vec<PartitionIndex> {
+        self.cluster.moves().collect()
+    }
+
     /// How many partitions the controller knows of a topic; 0 where the cluster lacks it.
     pub fn partitions_of(&self, topic: TopicIndex) -> u32 {
         let image = self.cluster.controller().image();
@@ -181,11 +201,9 @@ impl Simulation {
     /// A partition's name, as in `events-3`.
     pub fn partition_name(&self, index: PartitionIndex) -> String {
         let partition = self.cluster.partition(index);
-        format!(
-            "{}-{}",
-            self.config.topics[partition.topic.index()].name,
-            partition.number
-        )
+        let topic = self.config.topics.get(partition.topic.index());
+        let topic = topic.map_or(TRANSACTION_STATE_TOPIC, |topic| &topic.name);
+        format!("{topic}-{}", partition.number)
     }
 
     /// The keys that were sent most often to a topic, over all producers.

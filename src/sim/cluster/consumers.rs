@@ -17,7 +17,6 @@ use crate::sim::event::{Event, Message};
 use crate::sim::history::Least;
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, PartitionIndex, TopicIndex};
 use crate::sim::network::{Lane, Way};
-use crate::sim::partition::Partition;
 use crate::sim::queue::Rank;
 use crate::sim::time::SimSpan;
 use crate::sim::transactions::producer_states::Hide;
@@ -263,7 +262,7 @@ impl Cluster {
         partitions: &[PartitionIndex],
     ) {
         let consumer = ctx.calls.get(id).map(|call| call.wire.consumer);
-        let isolation = consumer.map(|consumer| {
+        let isolation = consumer.map_or(IsolationLevel::ReadUncommitted, |consumer| {
             let settings = &ctx.config.consumers[consumer.index()].settings;
             settings.fetch.isolation
         });
@@ -271,12 +270,12 @@ impl Cluster {
             .iter()
             .map(|&index| {
                 let partition = &self.partitions[index.index()];
-                let offset = if !partition.is_led_by(at) {
-                    Err(ErrorCode::NotLeaderOrFollower)
-                } else if reset == OffsetReset::Earliest {
-                    Ok(Some(partition.log.start_offset()))
-                } else {
-                    Ok(Some(readable_end(partition, isolation)))
+                let offset = match partition.readable_by(at, isolation) {
+                    None => Err(ErrorCode::NotLeaderOrFollower),
+                    Some(_) if reset == OffsetReset::Earliest => {
+                        Ok(Some(partition.log.start_offset()))
+                    }
+                    Some(end) => Ok(Some(end)),
                 };
                 (index, offset)
             })
@@ -316,11 +315,13 @@ impl Cluster {
             let log = &partition.log;
             (part.to, part.bytes, part.error) = (part.from, 0, None);
             part.decompression = SimSpan::ZERO;
-            part.high_watermark = readable_end(partition, Some(fetch.limits.isolation));
-            if !partition.is_led_by(at) {
+            part.high_watermark = partition.high_watermark;
+            let isolation = fetch.limits.isolation;
+            let Some(readable_end) = partition.readable_by(at, isolation) else {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
                 continue;
-            }
+            };
+            part.high_watermark = readable_end;
             if part.from < log.start_offset() || part.from > log.end_offset() {
                 part.error = Some(ErrorCode::OffsetOutOfRange);
                 continue;
@@ -335,7 +336,7 @@ impl Cluster {
             } else {
                 Least::Nothing
             };
-            let reach = (part.from, part.high_watermark);
+            let reach = (part.from, readable_end);
             (part.to, part.bytes) = log.read(reach, limit, least);
             part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;
@@ -449,14 +450,6 @@ impl Cluster {
         if let Some(next) = next {
             self.start_call(ctx, wire.broker(), next);
         }
-    }
-}
-
-/// The first offset that a reader may not read yet.
-fn readable_end(partition: &Partition, isolation: Option<IsolationLevel>) -> u64 {
-    match isolation {
-        Some(IsolationLevel::ReadCommitted) => partition.last_stable_offset(),
-        Some(IsolationLevel::ReadUncommitted) | None => partition.high_watermark,
     }
 }
 

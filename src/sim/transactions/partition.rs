@@ -1,9 +1,11 @@
 //! One partition's log with transactions in it.
 
+use crate::kafka::settings::IsolationLevel;
 use crate::kafka::size::CONTROL_BATCH_BYTES;
 use crate::kafka::transaction::TransactionVersion;
-use crate::sim::ids::ProducerIndex;
-use crate::sim::partition::{Extent, Partition, Verdict};
+use crate::sim::history::{Content, LogBatch, Stamp};
+use crate::sim::ids::{BrokerIndex, ProducerIndex};
+use crate::sim::partition::{Partition, Verdict, batch_of};
 use crate::sim::request::Part;
 use crate::sim::time::SimTime;
 use crate::sim::transactions::producer_states::{Hide, Marker, Need, ProducerStates, Verifying};
@@ -43,7 +45,8 @@ impl Partition {
         part: &Part,
         now: SimTime,
     ) -> u64 {
-        let base_offset = self.extend_log((producer, part.first_ordinal), part.into(), now);
+        let batch = batch_of(producer, part, Content::Transactional);
+        let base_offset = self.extend_log(batch, now);
         self.note_compression(part);
         self.transactions_mut().append(part, base_offset);
         base_offset
@@ -56,11 +59,14 @@ impl Partition {
         version: TransactionVersion,
         now: SimTime,
     ) -> u64 {
-        let extent = Extent {
-            records: 1,
-            bytes: CONTROL_BATCH_BYTES,
+        let stamp = Stamp {
+            producer_id: marker.producer.0,
+            epoch: marker.producer.1,
+            base_sequence: -1,
+            content: Content::Marker(marker.result, marker.coordinator_epoch),
         };
-        let offset = self.extend_log((ProducerIndex::NOBODY, 0), extent, now);
+        let batch = LogBatch::of_broker(CONTROL_BATCH_BYTES, stamp);
+        let offset = self.extend_log(batch, now);
         let marker = Marker { offset, ..marker };
         self.transactions_mut().append_marker(marker, version);
         offset
@@ -74,6 +80,15 @@ impl Partition {
             .as_ref()
             .and_then(|states| states.first_unstable_offset(self.high_watermark));
         unstable.map_or(self.high_watermark, |first| first.min(self.high_watermark))
+    }
+
+    /// How far consumers of this isolation may read at a broker; nothing if it does not lead.
+    pub fn readable_by(&self, broker: BrokerIndex, isolation: IsolationLevel) -> Option<u64> {
+        let end = self.readable_end(broker)?;
+        Some(match isolation {
+            IsolationLevel::ReadUncommitted => end,
+            IsolationLevel::ReadCommitted => end.min(self.last_stable_offset()),
+        })
     }
 
     /// Stretches of offsets that a reader is not given.

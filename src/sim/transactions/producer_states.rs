@@ -6,8 +6,8 @@
 //! transactional batches and markers of the log in their order, and what they amount to; a
 //! truncation takes the last ones away and counts anew.
 //!
-//! Simplification: replicas of one partition have one history (see `partition`), so a new leader
-//! knows at once what the old one knew up to its own end.
+//! Simplification: what is known belongs to the log of the broker that took office last. A leader
+//! that does not know that it was deposed takes nothing of transactions.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -66,7 +66,7 @@ struct States {
     /// Transactions whose marker may not be replicated yet.
     ended: Vec<Ended>,
     /// In order of their markers.
-    aborted: Vec<AbortedTransaction>,
+    aborted: VecDeque<AbortedTransaction>,
 }
 
 /// `ProducerStateEntry`.
@@ -270,6 +270,11 @@ impl ProducerStates {
         if !self.verifying.get(&producer_id).is_some_and(is_next) {
             self.verifying.remove(&producer_id);
         }
+        self.recall_marker(marker);
+    }
+
+    /// A marker is in the log again.
+    pub fn recall_marker(&mut self, marker: Marker) {
         self.enter(Entry::Marker(marker));
     }
 
@@ -280,6 +285,10 @@ impl ProducerStates {
             && let Some(oldest) = self.entries.pop_front()
         {
             self.base.enter(&oldest);
+            // What is as old as that is replicated, and nobody asks for it any more.
+            self.base.ended.clear();
+            self.base.forget_aborted_before(oldest.end_offset());
+            self.now.forget_aborted_before(oldest.end_offset());
         }
     }
 
@@ -288,9 +297,6 @@ impl ProducerStates {
         let kept = self
             .entries
             .partition_point(|entry| entry.offset() < offset);
-        if kept == self.entries.len() {
-            return;
-        }
         self.entries.truncate(kept);
         self.verifying.clear();
         self.now = self.base.clone();
@@ -487,11 +493,19 @@ impl States {
             marker_offset,
         });
         if marker.result == TransactionResult::Abort {
-            self.aborted.push(AbortedTransaction {
+            self.aborted.push_back(AbortedTransaction {
                 producer_id,
                 first_offset,
                 marker_offset,
             });
+        }
+    }
+
+    fn forget_aborted_before(&mut self, offset: u64) {
+        while let Some(oldest) = self.aborted.front()
+            && oldest.marker_offset < offset
+        {
+            self.aborted.pop_front();
         }
     }
 
@@ -500,7 +514,7 @@ impl States {
             .aborted
             .partition_point(|aborted| aborted.marker_offset < offset);
         // The first marker of this producer behind the record is the one that ended it.
-        let mut later = self.aborted[first..].iter();
+        let mut later = self.aborted.range(first..);
         let ended = later.find(|aborted| aborted.producer_id == producer_id);
         ended.is_some_and(|aborted| aborted.first_offset <= offset)
     }

@@ -10,7 +10,6 @@
 use std::collections::BTreeMap;
 
 use crate::kafka::error::ErrorCode;
-use crate::kafka::size::CONTROL_BATCH_BYTES;
 use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult, TransactionVersion};
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Space;
@@ -272,10 +271,6 @@ impl Cluster {
             coordinator_epoch: order.coordinator_epoch,
         };
         let offset = partition.append_marker(marker, order.version, ctx.now);
-        if let Some(compaction) = &mut partition.compaction {
-            let place = (offset, CONTROL_BATCH_BYTES);
-            compaction.note_append(&partition.settings, place, ctx.now);
-        }
         partition.advance_high_watermark();
         self.mark_dirty(index, at);
         self.transactions.marker_waits.push(MarkerWait {

@@ -16,8 +16,8 @@ use crate::sim::cluster::transaction::{IdPlace, Loaded};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::Fact;
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
-use crate::sim::partition::Extent;
+use crate::sim::history::{LogBatch, Stamp};
+use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::queue::Rank;
 use crate::sim::request::RequestId;
 use crate::sim::time::SimSpan;
@@ -100,8 +100,8 @@ impl Cluster {
             return self.state_not_written(ctx, (at, place), then, error);
         }
         let bytes = RECORD_BYTES + PARTICIPANT_BYTES * target.participants.len() as u32;
-        let extent = Extent { records: 1, bytes };
-        let offset = partition.extend_log((ProducerIndex::NOBODY, 0), extent, ctx.now);
+        let batch = LogBatch::of_broker(bytes, Stamp::NONE);
+        let offset = partition.extend_log(batch, ctx.now);
         partition.advance_high_watermark();
         let id = self.transactions.id_mut(place);
         id.written.push((offset, (*target).clone()));

@@ -20,6 +20,7 @@ fn part(producer: ProducerIdAndEpoch, base_sequence: i32) -> Part {
         codec: CompressionType::None,
         first_ordinal: 0,
         error: None,
+        current_leader: None,
         base_offset: None,
         required_offset: 0,
     }
