@@ -62,12 +62,7 @@ impl Cluster {
             unfenced: vec![true; config.brokers.len()],
             topics,
         });
-        let clients = (config.producers.len(), config.consumers.len());
-        let mut brokers: Vec<_> = config
-            .brokers
-            .iter()
-            .map(|broker| Broker::new(broker, image.clone(), clients))
-            .collect();
+        let mut brokers = new_brokers(config, &image);
         let all = laid_out.iter().flat_map(|ids| ids.iter());
         for &index in all.chain(transactions.state_log()) {
             for replica in &partitions[index.index()].replicas {
@@ -97,6 +92,13 @@ impl Cluster {
             transactions,
         }
     }
+}
+
+fn new_brokers(config: &Config, image: &Arc<Image>) -> Vec<Broker> {
+    let clients = (config.producers.len(), config.consumers.len());
+    let brokers = config.brokers.iter();
+    let brokers = brokers.map(|broker| Broker::new(broker, image.clone(), clients));
+    brokers.collect()
 }
 
 /// What looks after logs, where there is anything to look after.
