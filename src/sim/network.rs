@@ -10,8 +10,6 @@
 //! - On a cut link a message waits and is there after the cut, at TCP's next retransmission. What
 //!   was on the wire when the link was healed comes behind all that waited.
 
-use std::collections::VecDeque;
-
 use crate::sim::command::LinkFault;
 use crate::sim::config::{Config, LATENCY_MIN, LinkConfig, Peer};
 use crate::sim::event::Message;
@@ -63,10 +61,12 @@ struct Link {
     /// When it last stopped passing everything.
     stopped: SimTime,
     held: Vec<Held>,
-    /// What waited for a cut to end and is on its way again, in order of arrival.
-    released: VecDeque<Message>,
+    /// What waited for a cut to end and is on its way again.
+    released: Vec<Message>,
     /// When the last of it arrives.
     released_until: SimTime,
+    /// When the last of what was on the wire when the link was healed would arrive.
+    on_wire_until: SimTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,8 +193,9 @@ impl Network {
             passing: Passing::Open,
             stopped: SimTime::ZERO,
             held: Vec::new(),
-            released: VecDeque::new(),
+            released: Vec::new(),
             released_until: SimTime::ZERO,
+            on_wire_until: SimTime::ZERO,
         });
     }
 
@@ -412,9 +413,11 @@ impl Network {
             .collect();
         link.released = released.iter().map(|(_, message)| *message).collect();
         link.released_until = last;
+        link.on_wire_until = now;
         for way in [Way::Forth, Way::Back] {
             let direction = &mut self.directions[index.0 as usize * 2 + way as usize];
             for arrival in &mut direction.last_arrival {
+                link.on_wire_until = link.on_wire_until.max(*arrival);
                 *arrival = last.max(*arrival);
             }
         }
@@ -423,16 +426,15 @@ impl Network {
 }
 
 impl Link {
-    /// What was on the wire when the link was healed must not overtake what waited before.
+    /// What was on the wire when the link was healed must not overtake what waited before. What is
+    /// sent later comes behind it anyway, or is of a new connection and waits for nobody.
     fn let_in(&mut self, now: SimTime, message: Message) -> Arrival {
-        if self.released.front() == Some(&message) {
-            self.released.pop_front();
+        if let Some(place) = self.released.iter().position(|&other| other == message) {
+            self.released.remove(place);
             return Arrival::Passes;
         }
-        if self.released.is_empty() || self.released_until < now {
-            return Arrival::Passes;
-        }
-        if now < self.released_until {
+        let is_of_before = !self.released.is_empty() && now <= self.on_wire_until;
+        if is_of_before && now < self.released_until {
             return Arrival::Later(self.released_until);
         }
         Arrival::Passes

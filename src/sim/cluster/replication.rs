@@ -272,21 +272,22 @@ impl Cluster {
     /// The leader notes how far a follower is (`Replica.updateFetchStateOrThrow`).
     fn note_fetch(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher, index: PartitionIndex) {
         let partition = &mut self.partitions[index.index()];
-        if !partition.is_led_by(fetcher.leader) {
-            if partition.leads(fetcher.leader) {
-                let moved = partition.note_stale_fetch(fetcher.leader, fetcher.follower);
-                self.mark_dirty(index, fetcher.leader);
-                if moved {
-                    self.check_stale_purgatory(ctx, (fetcher.leader, index));
-                }
-            }
-            return;
-        }
         let end_offset = partition.log.end_offset();
+        let (is_led, leads) = (
+            partition.is_led_by(fetcher.leader),
+            partition.leads(fetcher.leader),
+        );
         let Some(replica) = partition.replica_mut(fetcher.follower) else {
             return;
         };
+        // Who has turned to another leader may hold other records by now.
         if !matches!(replica.source, Source::Fetching(from, _) if from == fetcher.leader) {
+            return;
+        }
+        if !is_led {
+            if leads {
+                self.note_stale_fetch(ctx, fetcher, index);
+            }
             return;
         }
         replica.known_end_offset = Some(replica.end_offset);
@@ -304,6 +305,16 @@ impl Cluster {
         }
         if self.partitions[index.index()].advance_high_watermark() {
             self.check_purgatory(ctx, index);
+        }
+    }
+
+    /// A leader that does not know of its fall notes how far a follower is that does not either.
+    fn note_stale_fetch(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher, index: PartitionIndex) {
+        let partition = &mut self.partitions[index.index()];
+        let moved = partition.note_stale_fetch(fetcher.leader, fetcher.follower);
+        self.mark_dirty(index, fetcher.leader);
+        if moved {
+            self.check_stale_purgatory(ctx, (fetcher.leader, index));
         }
     }
 

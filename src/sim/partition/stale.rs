@@ -26,6 +26,8 @@ pub struct StaleLeader {
     pub high_watermark: u64,
     /// The in-sync replicas that it knows of.
     pub isr: Vec<BrokerIndex>,
+    /// The ISR that it had asked for when it fell, and may have got: it waits for these too.
+    pending_isr: Vec<BrokerIndex>,
     /// acks=all requests that wait at it.
     pub purgatory: Vec<Waiting>,
     /// By replica: the end of its log as its fetches said.
@@ -37,6 +39,11 @@ impl StaleLeader {
     /// Whether as many replicas are in sync as a write needs.
     pub fn has_enough(&self, min_isr: usize) -> bool {
         self.isr.len() >= min_isr
+    }
+
+    /// Whether the high watermark waits for this replica.
+    fn awaits(&self, replica: BrokerIndex) -> bool {
+        self.isr.contains(&replica) || self.pending_isr.contains(&replica)
     }
 
     fn know(&mut self, replica: BrokerIndex, end_offset: u64) {
@@ -73,6 +80,7 @@ impl Partition {
             epoch,
             high_watermark: self.high_watermark,
             isr: self.isr.clone(),
+            pending_isr: self.pending_isr.take().unwrap_or_default(),
             purgatory: std::mem::take(&mut self.purgatory),
             known_ends,
             producers: self.producers.clone(),
@@ -199,7 +207,7 @@ impl Partition {
             return false;
         }
         let ends = leader.known_ends.iter();
-        let members = ends.filter(|(broker, _)| leader.isr.contains(broker));
+        let members = ends.filter(|&&(broker, _)| leader.awaits(broker));
         let candidate = members.map(|&(_, end)| end).min().flatten();
         let moved = candidate.is_some_and(|end| end > leader.high_watermark);
         if let (true, Some(end)) = (moved, candidate) {

@@ -66,6 +66,7 @@ pub fn compare(path: &str, kind: &str, real: &Value) -> Option<Comparison> {
 }
 
 /// One run, in milliseconds.
+#[expect(clippy::struct_field_names, reason = "the unit comes last")]
 struct Story {
     shrinks_ms: f64,
     silence_ms: f64,
