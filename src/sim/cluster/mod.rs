@@ -1,12 +1,12 @@
 //! The cluster: brokers, their partitions, the controller and the group coordinators.
 //!
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
-//! `handler`, the produce path in `produce`, requests of consumers in `consumers`, follower fetching
-//! in `replication`, in-sync replicas in `isr`, taking office and following in `leadership`,
-//! processes that die and return in `life`, sessions in `controller`, elections in `election`,
-//! replicas that move in `reassign`, consumer groups in `coordinator`, transactions in `transaction`,
-//! quotas in `quotas`, old segments in `retention`, topics that get more partitions in `growth` and
-//! other settings in `configs`.
+//! `handler`, the produce path in `produce`, requests of consumers in `consumers`, followers'
+//! fetches in `replication`, in-sync replicas in `isr`, taking office and following in
+//! `leadership`, processes that die and return in `life`, sessions in `controller`, elections in
+//! `election`, replicas that move in `reassign`, consumer groups in `coordinator`, transactions in
+//! `transaction`, quotas in `quotas`, old segments in `retention`, topics that get more partitions
+//! in `growth` and other settings in `configs`.
 
 mod broker;
 mod cleaner;

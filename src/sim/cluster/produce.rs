@@ -1,4 +1,4 @@
-//! The produce path: what a leader says to each batch of a request, and the batches that it appends.
+//! The produce path: what a leader says to each batch of a request, and what it appends.
 //!
 //! Source: `KafkaApis.handleProduceRequest`, `ReplicaManager.appendRecords`, `UnifiedLog.append`.
 
