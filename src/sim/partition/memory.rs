@@ -1,7 +1,7 @@
 //! What a leader remembers of producers, and how it is made of a log.
 //!
-//! Simplification: a log does not say when its batches were appended; a leader that makes its memory
-//! of one takes the moment of each producer's last batch from before.
+//! Simplification: a log does not say when its batches were appended; a leader that makes its
+//! memory of one takes the moment of each producer's last batch from before.
 
 use crate::kafka::settings::CompressionType;
 use crate::sim::history::{Content, LogBatch, Stamp};
