@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::sim::cluster::PeerCallId;
 use crate::sim::command::{Command, ConsumerFault, LinkFault};
 use crate::sim::config::Peer;
 use crate::sim::consumer::{Answer, Ask, CallId, Consumer};
@@ -109,6 +110,10 @@ impl Simulation {
                 self.requests.release(request);
             }
             Message::Call(id) | Message::Answer(id) => self.bounce_call(at, id, link),
+            Message::PeerRequest(id) | Message::PeerResponse(id) => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.lose_peer_call(&mut ctx, id);
+            }
             _ => {}
         }
     }
@@ -366,8 +371,19 @@ impl Simulation {
                 None => Rank::CONTROLLER,
             },
             (Message::WireReset(wire), _) => Rank::broker(wire.broker()),
+            (Message::PeerRequest(id), _) => self.rank_of_peer(id, |(from, _)| from),
+            (Message::PeerResponse(id), _) => self.rank_of_peer(id, |(_, to)| to),
             (Message::Request(_) | Message::Response(_), _) => Rank::CONTROLLER,
         }
+    }
+
+    fn rank_of_peer(
+        &self,
+        id: PeerCallId,
+        who: impl FnOnce((BrokerIndex, BrokerIndex)) -> BrokerIndex,
+    ) -> Rank {
+        let ends = self.cluster.peer_ends(id);
+        ends.map_or(Rank::CONTROLLER, |ends| Rank::broker(who(ends)))
     }
 
     /// How the link between two ends is; the worst of several.
@@ -442,6 +458,14 @@ impl Simulation {
             Message::WireReset(wire) => {
                 let link = self.network.consumer(wire.consumer, wire.broker());
                 (Receiver::Consumer(wire.consumer), link)
+            }
+            Message::PeerRequest(id) => {
+                let (from, to) = self.cluster.peer_ends(id)?;
+                (Receiver::Broker(to), self.network.replica(from, to))
+            }
+            Message::PeerResponse(id) => {
+                let (from, to) = self.cluster.peer_ends(id)?;
+                (Receiver::Broker(from), self.network.replica(from, to))
             }
         };
         Some(found)

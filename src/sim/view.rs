@@ -4,10 +4,13 @@
 //! client or broker would show at this moment.
 
 use crate::kafka::error::ErrorCode;
+use std::sync::Arc;
+
 use crate::kafka::rdkafka_metric::{
     RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaPartitionMetric, RdkafkaTopicMetric,
 };
 use crate::kafka::settings::Assignor;
+use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult, TransactionState};
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
@@ -482,4 +485,52 @@ impl ElectionOutcome {
             Self::EligibleLeadersNotAvailable => Some(ErrorCode::EligibleLeadersNotAvailable),
         }
     }
+}
+
+/// One transactional id, as its coordinator knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionView {
+    /// Which.
+    pub transactional_id: Arc<str>,
+    /// Who coordinates it.
+    pub coordinator: Option<BrokerIndex>,
+    /// Its state.
+    pub state: TransactionState,
+    /// Its producer id and epoch.
+    pub producer: ProducerIdAndEpoch,
+    /// Partitions of topics in the transaction.
+    pub partitions: Vec<PartitionIndex>,
+    /// When the transaction began, or the last one did.
+    pub started: Option<SimTime>,
+    /// When it last changed.
+    pub updated: SimTime,
+    /// `transaction.timeout.ms` of its owner.
+    pub timeout_ms: u64,
+}
+
+/// A transactional batch or a marker in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionalEntry {
+    /// Its first offset.
+    pub offset: u64,
+    /// Whose, with the epoch that it carries.
+    pub producer: ProducerIdAndEpoch,
+    /// What it is.
+    pub what: EntryKind,
+}
+
+/// What stands in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// Records of a transaction.
+    Records {
+        /// How many.
+        records: u32,
+        /// Sequence of the first.
+        base_sequence: i32,
+        /// Bytes with header.
+        bytes: u32,
+    },
+    /// A control record.
+    Marker(TransactionResult),
 }

@@ -97,7 +97,7 @@ impl<'a> Scene<'a> {
         let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         let config = self.config();
         Wants {
-            partitions: cells(self.session.simulation().partition_count()),
+            partitions: cells(self.session.simulation().partitions().count()),
             machines: cells(config.brokers.len().saturating_add(config.producers.len())),
             consumers: cells(config.groups.len().saturating_add(config.consumers.len())),
             expectations: cells(self.session.insight().judgements().len()),
@@ -109,9 +109,15 @@ impl<'a> Scene<'a> {
         match (pane, self.queue()) {
             (Pane::Fill, Some(queue)) => Content::Queue(queue),
             (Pane::Wait, Some(queue)) => Content::Room(queue),
-            (Pane::Markers, _) if !self.config().groups.is_empty() => Content::Consumers,
+            (Pane::Markers, _) if self.shows_consumers() => Content::Consumers,
             _ => Content::Usual(pane),
         }
+    }
+
+    /// Whether consumer groups stand where markers would.
+    fn shows_consumers(&self) -> bool {
+        let config = self.config();
+        !config.groups.is_empty() && !config.is_transactional()
     }
 
     /// Looks.

@@ -31,6 +31,7 @@ mod sticky;
 mod sticky_live;
 mod table;
 mod trace;
+mod transactions;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -40,7 +41,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 19] = [
+const COMPARED: [fn() -> Vec<Comparison>; 20] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -60,6 +61,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 19] = [
     sizes_compressed::compare,
     sticky::compare,
     sticky_live::compare,
+    transactions::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

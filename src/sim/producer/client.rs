@@ -22,6 +22,7 @@ use crate::sim::producer::metadata::ClientMetadata;
 use crate::sim::producer::metrics::ClientMetrics;
 use crate::sim::producer::partitioner::Sticky;
 use crate::sim::producer::sleep::Sleep;
+use crate::sim::producer::transaction::TransactionManager;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::SimTime;
@@ -39,6 +40,8 @@ pub struct Client {
     pub(super) connections: Connections,
     pub(super) metadata: ClientMetadata,
     pub(super) idempotence: Idempotence,
+    /// Of a transactional client.
+    pub(super) transaction: Option<Box<TransactionManager>>,
     pub(super) metrics: ClientMetrics,
     /// By topic.
     pub(super) sticky: Vec<Option<Sticky>>,
@@ -104,6 +107,8 @@ pub enum Woken {
     Metadata,
     /// A batch was completed.
     Completed,
+    /// It is known what became of the transactional call that waits.
+    Transaction,
     /// A batch failed: its records' callbacks brought this.
     Failed {
         /// Their queue.
@@ -159,6 +164,7 @@ impl Client {
             connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
             idempotence: Idempotence::new(settings.idempotence),
+            transaction: TransactionManager::new(&settings, config.transactions.version),
             metrics: ClientMetrics::new(&settings, config.topics.len(), brokers),
             sticky: vec![None; config.topics.len()],
             class_partitioners: vec![None; config.topics.len()],
@@ -183,9 +189,19 @@ impl Client {
         }
     }
 
+    /// A batch failed for good, or `send()` ended in an exception: what that means to a
+    /// transaction.
+    pub(super) fn fail_transaction(&mut self, error: &Arc<Exception>) {
+        if let Some(mut manager) = self.transaction.take() {
+            manager.on_failed(error);
+            self.put_back(manager);
+        }
+    }
+
     /// Whether linger is overridden.
     pub(super) fn urgency(&self) -> Urgency {
-        let idle = self.flushes == 0 && self.closing == Closing::No;
+        let is_completing = self.transaction.as_ref().is_some_and(|t| t.is_completing());
+        let idle = self.flushes == 0 && self.closing == Closing::No && !is_completing;
         if idle && !self.pool.is_exhausted() {
             Urgency::None
         } else {

@@ -34,6 +34,7 @@ mod sender;
 mod sleep;
 mod split;
 mod sticky_by_batch;
+mod transaction;
 mod view;
 mod wire;
 

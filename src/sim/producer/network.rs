@@ -17,7 +17,7 @@ use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
 
 /// What `leastLoadedNode` found.
-enum LeastLoaded {
+pub(super) enum LeastLoaded {
     /// A node to send to, or to connect to.
     Node(Slot),
     /// Only connections under way, or busy ones.
@@ -157,6 +157,7 @@ impl Client {
                     self.idempotence.state = ProducerIdState::Wanted;
                 }
             }
+            ApiKey::Transactional => self.lose_transactional(),
             ApiKey::ApiVersions => {}
         }
         ctx.requests.release(sent.request);
@@ -272,7 +273,7 @@ impl Client {
 
     /// `leastLoadedNode`: from a random start, a ready node with nothing in flight; else the one
     /// with the fewest; else one that connects; else the one whose last attempt is oldest.
-    fn least_loaded_node(&mut self, ctx: &Context<'_>) -> LeastLoaded {
+    pub(super) fn least_loaded_node(&mut self, ctx: &Context<'_>) -> LeastLoaded {
         let slots: Vec<Slot> = if self.metadata.nodes.is_empty() {
             (0..self.led_by.len() as Slot).collect()
         } else {

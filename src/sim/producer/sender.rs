@@ -13,6 +13,7 @@ use crate::sim::producer::client::{Client, Closing};
 use crate::sim::producer::drain::Drain;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::producer::sleep::Sleep;
+use crate::sim::producer::transaction::{Serving, State};
 use crate::sim::view::ConnectionState;
 
 /// Turns of the sender at one moment: each sends at least one request, so this is never reached
@@ -64,7 +65,7 @@ impl Client {
         self.update_metadata(ctx);
         if let Some(fatal) = self.fatal.clone() {
             self.give_up_for_good(ctx, &fatal);
-        } else if self.idempotence.is_on() {
+        } else if self.idempotence.is_on() && self.transaction.is_none() {
             self.idempotence.resolve(&mut self.accumulator);
             if self.idempotence.bump(&mut self.accumulator) {
                 let (producer_id, epoch) = self.idempotence.current();
@@ -79,7 +80,12 @@ impl Client {
             self.init_producer_id(ctx);
         }
         for _ in 0..TURNS_MAX {
-            if self.send_produce(ctx) == Turn::Last {
+            if self.serve_transaction(ctx) == Serving::OnlyTransaction {
+                break;
+            }
+            let before = self.transaction_stage();
+            let turn = self.send_produce(ctx);
+            if turn == Turn::Last && self.transaction_stage() == before {
                 break;
             }
         }
@@ -191,9 +197,30 @@ impl Client {
         if self.closing == Closing::Gracefully
             && self.accumulator.is_empty()
             && self.connections.in_flight() == 0
+            && self.end_transactions(ctx)
         {
             self.end(ctx);
         }
+    }
+
+    /// How the transaction is, to see whether sending changed it.
+    fn transaction_stage(&self) -> Option<State> {
+        self.transaction.as_ref().map(|manager| manager.state())
+    }
+
+    /// A graceful close aborts an open transaction first; says whether there is none any more.
+    fn end_transactions(&mut self, ctx: &Context<'_>) -> bool {
+        let Some(manager) = &mut self.transaction else {
+            return true;
+        };
+        if manager.is_asking() {
+            return false;
+        }
+        if !manager.is_ongoing() || manager.is_completing() || !manager.abort_to_close() {
+            return true;
+        }
+        self.sleep.wake_by(ctx.now);
+        false
     }
 
     /// The earliest timeout of metadata, connections and requests, on the client's clock.

@@ -1,0 +1,10 @@
+//! Transactions between their participants: what producers ask, and what a partition remembers.
+//!
+//! `ask` has the requests of transactional producers and their answers, `producer_states` what the
+//! leader of a partition knows of each producer id, its open transaction and its markers, and
+//! `partition` what that means for one log. Coordinators are in `cluster::transaction`, clients in
+//! `producer::transaction`.
+
+pub mod ask;
+mod partition;
+pub mod producer_states;
