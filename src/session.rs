@@ -240,6 +240,9 @@ impl Session {
     /// What the outside is told: what the command does, or what Kafka's tool says.
     fn reply(&self, command: &Command, line: &str) -> Result<String, CommandProblem> {
         let simulation = &self.simulation;
+        if let Some(said) = tool::outcome(command, line, simulation) {
+            return said;
+        }
         match command {
             Command::Inquire(inquiry) => Ok(tool::answer(inquiry, simulation)),
             Command::Follow { key, record } => {

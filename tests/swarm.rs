@@ -13,11 +13,6 @@ const RUNS: u64 = 200;
 /// Threads that share them.
 const JOBS: usize = 4;
 
-/// Seeds whose runs find what replication does wrong still: records lost by a leader that came back
-/// without its tail, and followers of idle partitions that stay out of the ISR. One that holds
-/// again may be taken out.
-const KNOWN: &[u64] = &[56, 58, 69, 76, 89, 93, 118, 133, 145, 157, 168, 173];
-
 fn judged() -> Vec<(u64, Verdict)> {
     let next = AtomicU64::new(1);
     let verdicts = Mutex::new(Vec::new());
@@ -46,7 +41,6 @@ fn whatever_goes_wrong_the_promises_are_kept() {
     assert_eq!(verdicts.len() as u64, RUNS);
     let broken: Vec<String> = verdicts
         .iter()
-        .filter(|(seed, _)| !KNOWN.contains(seed))
         .flat_map(|(seed, verdict)| {
             let replay = format!("replay: kdrill swarm --runs 1 --seed {seed}");
             let lines = verdict.broken.iter();

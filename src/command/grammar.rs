@@ -81,6 +81,12 @@ pub(super) enum Verb {
     /// Kafka's own tool: see topics, or give one more partitions
     #[command(name = "kafka-topics.sh")]
     KafkaTopics(KafkaTopics),
+    /// Kafka's own tool: elect leaders, preferred ones or whoever is alive
+    #[command(name = "kafka-leader-election.sh")]
+    KafkaLeaderElection(KafkaLeaderElection),
+    /// Kafka's own tool: move partitions to other brokers
+    #[command(name = "kafka-reassign-partitions.sh")]
+    KafkaReassignPartitions(KafkaReassignPartitions),
     /// Kafka's own tool: quotas of clients and configurations of topics
     #[command(name = "kafka-configs.sh")]
     KafkaConfigs(KafkaConfigs),
@@ -163,6 +169,64 @@ pub(super) struct KafkaTopics {
     /// How many partitions it shall have
     #[arg(long, value_name = "N")]
     pub(super) partitions: Option<u32>,
+}
+
+/// Flags of `LeaderElectionCommand`.
+#[derive(Debug, clap::Args)]
+pub(super) struct KafkaLeaderElection {
+    /// Where the real tool finds the cluster; here there is one
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) bootstrap_server: Option<String>,
+    /// Whom to elect
+    #[arg(long, value_name = "preferred|unclean")]
+    pub(super) election_type: Option<String>,
+    /// Which topic
+    #[arg(long, value_name = "TOPIC")]
+    pub(super) topic: Option<String>,
+    /// Which of its partitions
+    #[arg(long = "partition", value_name = "N")]
+    pub(super) number: Option<u32>,
+    /// All partitions of all topics
+    #[arg(long)]
+    pub(super) all_topic_partitions: bool,
+}
+
+/// Flags of `ReassignPartitionsCommand`.
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the actions of Kafka's tool are flags, and it counts them itself"
+)]
+pub(super) struct KafkaReassignPartitions {
+    /// Where the real tool finds the cluster; here there is one
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) bootstrap_server: Option<String>,
+    /// Begin to move partitions
+    #[arg(long)]
+    pub(super) execute: bool,
+    /// Show how far they are, and lift throttles when all are there
+    #[arg(long)]
+    pub(super) verify: bool,
+    /// Give moves up
+    #[arg(long)]
+    pub(super) cancel: bool,
+    /// Show what moves
+    #[arg(long)]
+    pub(super) list: bool,
+    #[arg(long, hide = true)]
+    pub(super) generate: bool,
+    /// The plan, as JSON in place of a file's name
+    #[arg(long, value_name = "JSON")]
+    pub(super) reassignment_json_file: Option<String>,
+    /// Bytes per second that each broker may copy
+    #[arg(long, value_name = "BYTES", value_parser = count_bytes)]
+    pub(super) throttle: Option<u64>,
+    /// Beside moves that are under way
+    #[arg(long)]
+    pub(super) additional: bool,
+    /// Leave throttles as they are
+    #[arg(long)]
+    pub(super) preserve_throttles: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -392,6 +456,14 @@ fn count(text: &str) -> Result<u32, &'static str> {
     }
 }
 
+/// Bytes per second, as Kafka's tool takes them: bare.
+fn count_bytes(text: &str) -> Result<u64, &'static str> {
+    match text.parse() {
+        Ok(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err("expected bytes per second, at least 1"),
+    }
+}
+
 fn whole(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
@@ -414,8 +486,6 @@ pub(super) const LATER: &[&[&str]] = &[
     &["broker", "config"],
     &["topic"],
     &["coordinator"],
-    &["kafka-leader-election.sh"],
-    &["kafka-reassign-partitions.sh"],
     &["kafka-transactions.sh"],
     &["kafka-consumer-groups.sh"],
     &["kafka-get-offsets.sh"],

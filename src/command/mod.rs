@@ -8,10 +8,12 @@
 mod complete;
 mod configs;
 mod configs_tool;
+mod election;
 mod grammar;
 mod names;
 mod parse;
 mod problem;
+mod reassign;
 mod reference;
 mod render;
 mod setting;

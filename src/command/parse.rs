@@ -215,6 +215,8 @@ impl Resolver<'_> {
             }
             Verb::Follow { key, record } => Command::Follow { key, record },
             Verb::KafkaTopics(tool) => self.kafka_topics(&tool)?,
+            Verb::KafkaLeaderElection(tool) => self.kafka_leader_election(&tool)?,
+            Verb::KafkaReassignPartitions(tool) => self.kafka_reassign_partitions(&tool)?,
             Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
@@ -329,7 +331,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn broker(&self, id: &str) -> Result<BrokerIndex, CommandProblem> {
+    pub(super) fn broker(&self, id: &str) -> Result<BrokerIndex, CommandProblem> {
         self.names.broker(id).ok_or_else(|| {
             let known: Vec<String> = self.names.brokers().map(|id| id.to_string()).collect();
             self.unknown("broker", id, &known)

@@ -7,6 +7,7 @@ use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFaul
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
+use super::{election, reassign};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -31,12 +32,12 @@ pub fn render(command: &Command, names: &Names) -> String {
             error.name(),
             names.partition_name(*partition)
         ),
-        Command::AddPartitions { topic, partitions } => format!(
-            "kafka-topics.sh --alter --topic {} --partitions {partitions}",
-            names.topic_name(*topic)
-        ),
-        Command::SetQuota { .. } | Command::SetTopic { .. } => configs_line(command, names),
-        Command::Inquire(inquiry) => inquiry_line(inquiry, names),
+        Command::AddPartitions { .. }
+        | Command::Inquire(_)
+        | Command::ElectLeaders { .. }
+        | Command::Reassign(_)
+        | Command::SetQuota { .. }
+        | Command::SetTopic { .. } => tool_line(command, names),
         Command::Follow { key, record } => follow_line(key, *record),
         Command::Producer(producer, fault) => {
             let verb = match fault {
@@ -79,6 +80,23 @@ pub fn render(command: &Command, names: &Names) -> String {
             names.producer_name(*producer),
             show_millionths(*micro_records_per_second)
         ),
+    }
+}
+
+/// The line of one of Kafka's tools.
+fn tool_line(command: &Command, names: &Names) -> String {
+    match command {
+        Command::AddPartitions { topic, partitions } => format!(
+            "kafka-topics.sh --alter --topic {} --partitions {partitions}",
+            names.topic_name(*topic)
+        ),
+        Command::Inquire(inquiry) => inquiry_line(inquiry, names),
+        Command::ElectLeaders {
+            election,
+            partition,
+        } => election::line(*election, *partition, names),
+        Command::Reassign(reassign) => reassign::line(reassign, names),
+        _ => configs_line(command, names),
     }
 }
 
@@ -125,6 +143,7 @@ fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
                 names.topic_name(*topic)
             )
         }
+        Inquiry::ListReassignments => "kafka-reassign-partitions.sh --list".to_owned(),
         Inquiry::DescribeTopicConfigs(topic) => {
             format!(
                 "kafka-configs.sh --describe --topic {}",

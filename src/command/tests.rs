@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::kafka::error::ErrorCode;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
-use crate::sim::command::{BrokerFault, ConsumerFault, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{
+    BrokerFault, ConsumerFault, EarlierMoves, ElectionType, Inquiry, LinkFault, Placement,
+    ProducerFault, Reassign, Throttles,
+};
 use crate::sim::config::Peer;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
@@ -189,6 +192,7 @@ fn any_inquiry() -> impl Strategy<Value = Inquiry> {
         Just(Inquiry::ListTopics),
         Just(Inquiry::DescribeTopics(None)),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
+        Just(Inquiry::ListReassignments),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopicConfigs(TopicIndex(topic))),
         any_entity().prop_map(Inquiry::DescribeQuotas),
     ]
@@ -231,6 +235,58 @@ fn any_configuration() -> impl Strategy<Value = Command> {
         changes,
     });
     prop_oneof![quota, topic]
+}
+
+fn any_election() -> impl Strategy<Value = Command> {
+    let election = prop_oneof![Just(ElectionType::Preferred), Just(ElectionType::Unclean)];
+    let topic = TopicIndex(0);
+    let partition =
+        prop::option::of((0..12_u32).prop_map(move |number| TopicPartition { topic, number }));
+    (election, partition).prop_map(|(election, partition)| Command::ElectLeaders {
+        election,
+        partition,
+    })
+}
+
+fn any_reassignment() -> impl Strategy<Value = Command> {
+    let replicas = Just(vec![BrokerIndex(0), BrokerIndex(1), BrokerIndex(2)]).prop_shuffle();
+    let partition = TopicPartition {
+        topic: TopicIndex(0),
+        number: 3,
+    };
+    let plan = replicas.prop_map(move |replicas| {
+        vec![Placement {
+            partition,
+            replicas,
+        }]
+    });
+    let throttle = prop::option::of(1..u64::MAX);
+    (plan, throttle, 0..3).prop_map(|(plan, throttle_bytes_per_second, what)| {
+        Command::Reassign(match what {
+            0 => Reassign::Execute {
+                plan,
+                throttle_bytes_per_second,
+                earlier: EarlierMoves::Continue,
+            },
+            1 => Reassign::Verify {
+                plan,
+                throttles: Throttles::Lifted,
+            },
+            _ => Reassign::Cancel {
+                plan,
+                throttles: Throttles::Preserved,
+            },
+        })
+    })
+}
+
+fn any_tool() -> impl Strategy<Value = Command> {
+    prop_oneof![
+        any_inquiry().prop_map(Command::Inquire),
+        any_election(),
+        any_reassignment(),
+        any_configuration(),
+    ]
 }
 
 fn any_follow() -> impl Strategy<Value = Command> {
@@ -289,8 +345,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             topic: TopicIndex(topic),
             partitions
         }),
-        any_inquiry().prop_map(Command::Inquire),
-        any_configuration(),
+        any_tool(),
         any_follow(),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),

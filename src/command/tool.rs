@@ -2,18 +2,19 @@
 //!
 //! Simplifications: topics are described in the order of the scenario, where the real tool walks a
 //! hash map; `TopicId` is made of the name and the seed; `Configs` shows what differs from the
-//! defaults, whoever set it. The last member of an ISR that is dead counts as eligible (`Elr`).
+//! defaults, whoever set it.
 
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::kafka::settings::{CleanupPolicy, TopicSettings};
 use crate::sim::Simulation;
-use crate::sim::command::Inquiry;
+use crate::sim::command::{Command, Inquiry};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::view::PartitionView;
 
 use super::configs_tool::{describe_quotas, describe_topic};
 use super::problem::CommandProblem;
 use super::text::append;
+use super::{election, reassign};
 
 /// The tool refused what the `line` asks for.
 pub fn refusal(text: &str, line: &str) -> CommandProblem {
@@ -21,6 +22,25 @@ pub fn refusal(text: &str, line: &str) -> CommandProblem {
         format!("{TOPICS_COMMAND_ERROR}{text}"),
         0..line.trim_end().len(),
     )
+}
+
+/// What a tool that acts prints when it acts now; refusals as problems of its `line`. Nothing for
+/// commands that are no tools.
+pub fn outcome(
+    command: &Command,
+    line: &str,
+    simulation: &Simulation,
+) -> Option<Result<String, CommandProblem>> {
+    let said = match command {
+        Command::ElectLeaders {
+            election,
+            partition,
+        } => election::outcome((*election, *partition), simulation),
+        Command::Reassign(reassign) => reassign::outcome(reassign, simulation),
+        _ => return None,
+    };
+    let whole = 0..line.trim_end().len();
+    Some(said.map_err(|text| CommandProblem::new(text.trim_end(), whole)))
 }
 
 /// What the tool prints.
@@ -43,6 +63,7 @@ pub fn answer(inquiry: &Inquiry, simulation: &Simulation) -> String {
         Inquiry::DescribeTopics(Some(topic)) => describe(simulation, *topic),
         Inquiry::DescribeTopicConfigs(topic) => describe_topic(*topic, simulation),
         Inquiry::DescribeQuotas(entity) => describe_quotas(entity, simulation),
+        Inquiry::ListReassignments => reassign::list(simulation),
     }
 }
 
@@ -82,18 +103,32 @@ fn describe_partition(
     let id = |broker: &BrokerIndex| simulation.config().brokers[broker.index()].id.to_string();
     let ids = |brokers: &[BrokerIndex]| brokers.iter().map(id).collect::<Vec<_>>().join(",");
     let leader = view.leader.as_ref().map_or_else(|| "none".to_owned(), id);
-    // Without a leader nobody is in sync; who was the last may lead again.
-    let (isr, elr) = match view.leader {
-        Some(_) => (ids(&view.isr), String::new()),
-        None => (String::new(), ids(&view.isr)),
-    };
+    let last_known: Vec<_> = view.last_known_leader.into_iter().collect();
     append(
         text,
         format_args!(
-            "\tTopic: {name}\tPartition: {}\tLeader: {leader}\tReplicas: {}\tIsr: {isr}\tElr: {elr}\
-             \tLastKnownElr: {elr}\n",
+            "\tTopic: {name}\tPartition: {}\tLeader: {leader}\tReplicas: {}\tIsr: {}",
             view.number,
             ids(&view.replicas),
+            ids(&view.isr),
+        ),
+    );
+    if !(view.adding.is_empty() && view.removing.is_empty()) {
+        append(
+            text,
+            format_args!(
+                "\tAdding Replicas: {}\tRemoving Replicas: {}",
+                ids(&view.adding),
+                ids(&view.removing)
+            ),
+        );
+    }
+    append(
+        text,
+        format_args!(
+            "\tElr: {}\tLastKnownElr: {}\n",
+            ids(&view.elr),
+            ids(&last_known)
         ),
     );
 }

@@ -2,7 +2,9 @@
 
 use super::names;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
-use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{
+    BrokerFault, Command, ConsumerFault, ElectionType, Inquiry, LinkFault, ProducerFault, Reassign,
+};
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
 
@@ -41,13 +43,13 @@ pub fn words(command: &Command, config: &Config) -> String {
             names::topic_partition(config, *partition),
             error.name(),
         ),
-        Command::AddPartitions { topic, partitions } => {
-            let name = names::topic(config, *topic);
-            format!("{name} gets {partitions} partitions")
-        }
-        Command::Inquire(inquiry) => looking(inquiry, config),
-        Command::SetQuota { .. } | Command::SetTopic { .. } => configured(command, config),
-        Command::Follow { key, .. } => following(key),
+        Command::AddPartitions { .. }
+        | Command::Inquire(_)
+        | Command::ElectLeaders { .. }
+        | Command::Reassign(_)
+        | Command::Follow { .. }
+        | Command::SetQuota { .. }
+        | Command::SetTopic { .. } => by_tool(command, config),
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",
@@ -76,6 +78,34 @@ pub fn words(command: &Command, config: &Config) -> String {
             names::producer(config, *producer),
             *micro_records_per_second as f64 / 1e6,
         ),
+    }
+}
+
+/// What somebody does with one of Kafka's tools.
+fn by_tool(command: &Command, config: &Config) -> String {
+    match command {
+        Command::AddPartitions { topic, partitions } => {
+            let name = names::topic(config, *topic);
+            format!("{name} gets {partitions} partitions")
+        }
+        Command::Inquire(inquiry) => looking(inquiry, config),
+        Command::ElectLeaders {
+            election,
+            partition,
+        } => {
+            let kind = match election {
+                ElectionType::Preferred => "a preferred",
+                ElectionType::Unclean => "an unclean",
+            };
+            let of = partition.map_or_else(
+                || "all partitions".to_owned(),
+                |name| names::topic_partition(config, name),
+            );
+            format!("somebody asks for {kind} election of {of}")
+        }
+        Command::Reassign(reassign) => moving(reassign, config),
+        Command::Follow { key, .. } => following(key),
+        _ => configured(command, config),
     }
 }
 
@@ -133,7 +163,21 @@ fn looking(inquiry: &Inquiry, config: &Config) -> String {
         Inquiry::DescribeQuotas(entity) => {
             format!("somebody looks at the quota of {}", whom(entity))
         }
+        Inquiry::ListReassignments => "somebody lists partitions that move".to_owned(),
     }
+}
+
+fn moving(reassign: &Reassign, config: &Config) -> String {
+    let (plan, what) = match reassign {
+        Reassign::Execute { plan, .. } => (plan, "moves"),
+        Reassign::Verify { plan, .. } => (plan, "verifies the move of"),
+        Reassign::Cancel { plan, .. } => (plan, "gives up the move of"),
+    };
+    let partitions: Vec<_> = plan
+        .iter()
+        .map(|placement| names::topic_partition(config, placement.partition))
+        .collect();
+    format!("somebody {what} {}", partitions.join(", "))
 }
 
 fn broker_words(fault: BrokerFault) -> String {

@@ -245,6 +245,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::LeaderChanged { .. }
         | Fact::IsrChanged { .. }
         | Fact::RecordsTruncated { .. }
+        | Fact::TailCut { .. }
         | Fact::LinkChanged { .. }
         | Fact::LimitReached { .. }
         | Fact::Ended => None,

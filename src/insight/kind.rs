@@ -103,6 +103,7 @@ fact_kinds! {
     UnassignedFailed = "unassigned-failed", Fact::UnassignedFailed { .. },
     SegmentsDeleted = "segments-deleted", Fact::SegmentsDeleted { .. },
     ProducerForgotten = "producer-forgotten", Fact::ProducerForgotten { .. },
+    TailCut = "tail-cut", Fact::TailCut { .. },
 }
 
 impl FactKind {
@@ -142,6 +143,7 @@ impl FactKind {
             | Fact::OutOfOrderRead { .. }
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
+            | Fact::TailCut { .. }
             | Fact::GroupStable { idle: 1.., .. }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {

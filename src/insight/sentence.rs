@@ -39,6 +39,9 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
                 .map(|&broker| names::broker(config, broker))
                 .collect();
             let partition = names::partition(config, *partition);
+            if isr.is_empty() {
+                return format!("{partition}: no replica is in sync");
+            }
             format!("{partition}: in-sync replicas are now [{}]", isr.join(", "))
         }
         Fact::RecordsTruncated {
@@ -48,6 +51,17 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         } => format!(
             "{}: {} from offset {from_offset} on are gone",
             names::partition(config, *partition),
+            count(*records, "record"),
+        ),
+        Fact::TailCut {
+            partition,
+            broker,
+            from_offset,
+            records,
+        } => format!(
+            "{}: broker {} cuts {} from offset {from_offset} on, which its leader does not have",
+            names::partition(config, *partition),
+            names::broker(config, *broker),
             count(*records, "record"),
         ),
         Fact::LinkChanged { a, b, state } => format!(
@@ -102,6 +116,12 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
 fn refused(command: &Command, reason: &str, config: &Config) -> String {
     if matches!(command, Command::AddPartitions { .. }) {
         return format!("kafka-topics.sh: {TOPICS_COMMAND_ERROR}{reason}");
+    }
+    if matches!(command, Command::ElectLeaders { .. }) {
+        return format!("kafka-leader-election.sh: {reason}");
+    }
+    if matches!(command, Command::Reassign(_)) {
+        return format!("kafka-reassign-partitions.sh: {reason}");
     }
     format!("{}: nothing to do, {reason}", deed::words(command, config))
 }

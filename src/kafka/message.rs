@@ -8,6 +8,13 @@ use super::version::KafkaVersion;
 /// What `kafka-topics.sh` puts before the words of an exception (`TopicCommand`).
 pub const TOPICS_COMMAND_ERROR: &str = "Error while executing topic command : ";
 
+/// What `kafka-reassign-partitions.sh --execute` says while partitions move
+/// (`ReassignPartitionsCommand`).
+pub const REASSIGNMENT_EXISTS: &str = "Cannot execute because there is an existing partition \
+    assignment.  Use --additional to override this and create a new partition assignment in \
+    addition to the existing one. The --additional flag can also be used to change the throttle by \
+    resubmitting the current reassignment.";
+
 /// `KafkaException` of `send()` after a fatal error of an idempotent producer
 /// (`TransactionManager.maybeFailWithError`).
 pub const IN_ERROR_STATE: &str =

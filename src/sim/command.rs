@@ -96,6 +96,79 @@ pub enum Command {
         /// Which of its records, from 1, in the order in which they were sent.
         record: Option<u32>,
     },
+    /// Somebody asks for an election (`kafka-leader-election.sh`).
+    ElectLeaders {
+        /// Of which kind.
+        election: ElectionType,
+        /// For which partition; for all where there is none.
+        partition: Option<TopicPartition>,
+    },
+    /// Partitions move to other brokers (`kafka-reassign-partitions.sh`).
+    Reassign(Reassign),
+}
+
+/// `--election-type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElectionType {
+    /// The first replica of the assignment, if it is in sync.
+    Preferred,
+    /// Whoever is alive, for partitions without a leader.
+    Unclean,
+}
+
+/// What `kafka-reassign-partitions.sh` does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reassign {
+    /// `--execute`: begins to move partitions.
+    Execute {
+        /// Where to.
+        plan: Vec<Placement>,
+        /// `--throttle`, in bytes per second.
+        throttle_bytes_per_second: Option<u64>,
+        /// `--additional`.
+        earlier: EarlierMoves,
+    },
+    /// `--verify`: looks how far they are, and lifts throttles when all are there.
+    Verify {
+        /// Where to.
+        plan: Vec<Placement>,
+        /// `--preserve-throttles`.
+        throttles: Throttles,
+    },
+    /// `--cancel`: gives moves up.
+    Cancel {
+        /// Where to.
+        plan: Vec<Placement>,
+        /// `--preserve-throttles`.
+        throttles: Throttles,
+    },
+}
+
+/// Where one partition shall be.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Placement {
+    /// Which partition.
+    pub partition: TopicPartition,
+    /// On which brokers, the preferred leader first.
+    pub replicas: Vec<BrokerIndex>,
+}
+
+/// Whether moves may begin while others are under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EarlierMoves {
+    /// There must be none.
+    Forbidden,
+    /// They go on.
+    Continue,
+}
+
+/// What becomes of throttles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Throttles {
+    /// They are lifted when nothing moves any more.
+    Lifted,
+    /// They stay.
+    Preserved,
 }
 
 /// What a tool of Kafka's shows without changing anything.
@@ -109,6 +182,8 @@ pub enum Inquiry {
     DescribeTopicConfigs(TopicIndex),
     /// `kafka-configs.sh --describe` of users or clients.
     DescribeQuotas(QuotaEntity),
+    /// `kafka-reassign-partitions.sh --list`.
+    ListReassignments,
 }
 
 /// What can befall a broker.

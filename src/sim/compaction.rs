@@ -223,6 +223,7 @@ mod tests {
                     producer: TRIPS,
                     first_ordinal: self.next,
                     leader_epoch: 0,
+                    stamp: crate::sim::history::Stamp::NONE,
                 });
                 self.next += 1;
             }

@@ -10,10 +10,13 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::fact::{Fact, LinkState};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex};
-use crate::sim::network::LinkIndex;
+use crate::sim::network::{Arrival, LinkIndex};
 use crate::sim::queue::Rank;
 use crate::sim::simulation::Simulation;
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
+
+/// How long a fetcher waits for an answer (`replica.socket.timeout.ms`).
+const REPLICA_SOCKET_TIMEOUT: SimSpan = SimSpan::from_seconds(30);
 
 /// Who gets a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +67,18 @@ impl Simulation {
         if let Receiver::Producer(producer) = receiver {
             self.network.expected(producer, at);
         }
-        let Some(message) = self.network.arrive(link, at, message) else {
-            self.bounce(at, message, link);
-            return;
-        };
+        match self.network.arrive(link, at, message) {
+            Arrival::Passes => {}
+            Arrival::Stays => return self.bounce(at, message, link),
+            Arrival::Later(then) => {
+                let rank = self.rank_of_sender(message, receiver);
+                if let Receiver::Producer(producer) = receiver {
+                    self.network.expect(producer, then);
+                }
+                self.queue.push(then, rank, Event::Deliver(message));
+                return;
+            }
+        }
         if let Receiver::Consumer(consumer) = receiver {
             let (mut ctx, consumers) = self.split_consumers(at);
             return consumers[consumer.index()].on_message(&mut ctx, message);
@@ -140,6 +151,17 @@ impl Simulation {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.add_partitions(&mut ctx, topic, partitions)
             }
+            Command::ElectLeaders {
+                election,
+                partition,
+            } => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.run_election(&mut ctx, election, partition)
+            }
+            Command::Reassign(ref reassign) => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.on_reassign(&mut ctx, reassign)
+            }
             _ => Ok(self.carry_out_fault(at, command)?),
         }
     }
@@ -205,6 +227,8 @@ impl Simulation {
             | Command::AddPartitions { .. }
             | Command::Inquire(_)
             | Command::Follow { .. }
+            | Command::ElectLeaders { .. }
+            | Command::Reassign(_)
             | Command::Consumer(..)
             | Command::Group(..)
             | Command::SetConsumerRate { .. } => Ok(()),
@@ -262,6 +286,12 @@ impl Simulation {
             return Err("no link joins these two");
         };
         for link in links {
+            let is_restored = match fault {
+                LinkFault::Heal => self.network.has_broken(link, at, REPLICA_SOCKET_TIMEOUT),
+                // What was sent while it refused is lost; what is sent now waits for the heal.
+                LinkFault::Cut => self.network.is_refusing(link),
+                _ => false,
+            };
             for (arrives, message) in self.network.change(link, fault, at) {
                 let Some((to, _)) = self.route(message) else {
                     continue;
@@ -274,6 +304,13 @@ impl Simulation {
             }
             if fault == LinkFault::Refuse {
                 self.reset_link(at, link);
+            }
+            if let (Peer::Broker(a), Peer::Broker(b)) = self.network.ends(link)
+                && is_restored
+                && a < b
+            {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.on_replica_link_restored(&mut ctx, (a, b));
             }
         }
         let state = self.network.state(first);

@@ -62,10 +62,11 @@ pub enum Event {
         broker: BrokerIndex,
         incarnation: u32,
     },
-    /// A leader's request to change a partition's in-sync replicas reaches the controller.
+    /// A broker's request to change the in-sync replicas of partitions that it leads reaches the
+    /// controller.
     AlterPartition {
-        partition: TopicPartition,
-        leader_epoch: u32,
+        broker: BrokerIndex,
+        incarnation: u32,
     },
     /// A consumer's own next moment; only the latest `turn` counts.
     ConsumerTurn { consumer: ConsumerIndex, turn: u32 },
@@ -92,6 +93,28 @@ pub enum Event {
     LogRetention,
     /// Leaders look for producers that have not written for too long.
     ProducerIdExpiration,
+    /// The controller's answer to an `AlterPartition`.
+    IsrAltered {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
+    /// A follower's fetch has waited for `replica.fetch.wait.max.ms`.
+    FetchWaited(Fetcher),
+    /// A follower that was refused asks for a partition again.
+    FetchRetried {
+        follower: BrokerIndex,
+        partition: TopicPartition,
+    },
+    /// A fetcher connects anew.
+    FetcherStarted(Fetcher),
+    /// The controller looks for partitions without a leader that may get any
+    /// (`unclean.leader.election.interval.ms`).
+    UncleanElection,
+    /// A broker may send replicas records again (`leader.replication.throttled.rate`).
+    ReplicationQuota {
+        broker: BrokerIndex,
+        incarnation: u32,
+    },
 }
 
 /// The queue keeps every event beside its key, and moves both around.

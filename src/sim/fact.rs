@@ -301,7 +301,8 @@ pub enum Fact {
         /// The members now.
         isr: Vec<BrokerIndex>,
     },
-    /// Records that no replica has any more: a lost tail, or a truncation.
+    /// Records that the partition does not have any more: its new leader lacks them, or a tail was
+    /// lost with the machine that held it.
     RecordsTruncated {
         /// Which partition, where it was decided.
         partition: PartitionIndex,
@@ -422,6 +423,17 @@ pub enum Fact {
         partition: PartitionIndex,
         /// Whom.
         producer: ProducerIndex,
+    },
+    /// A replica cut off the end of its log that its leader does not have.
+    TailCut {
+        /// Which partition.
+        partition: PartitionIndex,
+        /// Whose replica.
+        broker: BrokerIndex,
+        /// The first offset that it cut off.
+        from_offset: u64,
+        /// How many records.
+        records: u64,
     },
 }
 

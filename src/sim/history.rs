@@ -10,7 +10,8 @@ use crate::sim::config::HistoryDetail;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::log_sums::LogSums;
 
-/// Batches that a log with sums remembers beyond what replicas need: what `--lose-tail` can reach.
+/// Batches that a log with sums remembers beyond what replicas need: what `--lose-tail` can reach,
+/// and what a new leader's memory of producers is made of.
 pub const TAIL_BATCHES: usize = 64;
 /// Batches that a log with full history remembers at most, oldest folded first.
 pub const BATCHES_KEPT_MAX: usize = 200_000;
@@ -50,6 +51,29 @@ pub struct LogBatch {
     pub first_ordinal: u64,
     /// Leader epoch under which it was appended.
     pub leader_epoch: u32,
+    /// Its place in its producer's sequence.
+    pub stamp: Stamp,
+}
+
+/// What a batch's header says of its producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Producer id, -1 without idempotence.
+    pub producer_id: i64,
+    /// Producer epoch.
+    pub epoch: i16,
+    /// Sequence of the first record, -1 without idempotence.
+    pub base_sequence: i32,
+}
+
+#[cfg(test)]
+impl Stamp {
+    /// The stamp of a producer without idempotence.
+    pub const NONE: Self = Self {
+        producer_id: -1,
+        epoch: -1,
+        base_sequence: -1,
+    };
 }
 
 /// What a fetch gets of a log whose next batch is larger than its limit.
@@ -65,6 +89,26 @@ impl LogBatch {
     /// Offset after its last record.
     pub fn end_offset(&self) -> u64 {
         self.base_offset + u64::from(self.records)
+    }
+
+    /// Its records before an offset within it, and those from there on; bytes in proportion.
+    pub fn split(&self, offset: u64) -> (Self, Self) {
+        let kept = (offset - self.base_offset) as u32;
+        let kept_bytes = u64::from(self.bytes) * u64::from(kept) / u64::from(self.records.max(1));
+        let kept_bytes = kept_bytes as u32;
+        let head = Self {
+            records: kept,
+            bytes: kept_bytes,
+            ..*self
+        };
+        let tail = Self {
+            base_offset: offset,
+            records: self.records - kept,
+            bytes: self.bytes - kept_bytes,
+            first_ordinal: self.first_ordinal + u64::from(kept),
+            ..*self
+        };
+        (head, tail)
     }
 }
 
@@ -202,24 +246,25 @@ impl Log {
                 self.end_offset = last.base_offset;
                 self.batches.pop_back();
             } else {
-                let kept = (offset - last.base_offset) as u32;
-                let kept_bytes = u64::from(last.bytes) * u64::from(kept) / u64::from(last.records);
-                let kept_bytes = kept_bytes as u32;
-                gone.push(LogBatch {
-                    base_offset: offset,
-                    records: last.records - kept,
-                    bytes: last.bytes - kept_bytes,
-                    first_ordinal: last.first_ordinal + u64::from(kept),
-                    ..*last
-                });
-                gone_bytes += u64::from(last.bytes - kept_bytes);
-                (last.records, last.bytes) = (kept, kept_bytes);
+                let (head, tail) = last.split(offset);
+                gone.push(tail);
+                gone_bytes += u64::from(tail.bytes);
+                *last = head;
                 self.end_offset = offset;
             }
         }
         self.sums.truncate(self.end_offset, gone_bytes);
         gone.reverse();
         gone
+    }
+
+    /// Batches that once stood here stand here again: a replica that has them leads again.
+    pub fn restore(&mut self, batches: &[LogBatch]) {
+        for batch in batches {
+            self.end_offset = batch.end_offset();
+            self.sums.append(batch.records, batch.bytes);
+            self.batches.push_back(*batch);
+        }
     }
 
     /// The lowest offset that a lost tail can reach back to.
@@ -234,7 +279,9 @@ impl Log {
             HistoryDetail::Sums => TAIL_BATCHES,
             HistoryDetail::Batches | HistoryDetail::Records => BATCHES_KEPT_MAX,
         };
-        while self.batches.len() > keep && self.batches[0].end_offset() <= replicated {
+        // As many stay below the end that all replicas have: whoever cuts back to there finds what
+        // producers wrote last.
+        while self.batches.len() > keep && self.batches[keep - 1].end_offset() <= replicated {
             self.batches.pop_front();
             self.folded = Folded::Yes;
         }
@@ -254,6 +301,7 @@ mod tests {
             producer: ProducerIndex(0),
             first_ordinal: 0,
             leader_epoch: 0,
+            stamp: Stamp::NONE,
         }
     }
 

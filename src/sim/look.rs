@@ -5,6 +5,7 @@ use crate::kafka::metric_name::{
 };
 use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
+use crate::sim::command::ElectionType;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
 use crate::sim::history::LogBatch;
@@ -18,8 +19,8 @@ use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
 use crate::sim::view::{
-    BrokerView, ConsumerView, GroupView, KeyCount, PartitionView, ProducerTotals, ProducerView,
-    RdkafkaFigure,
+    BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView, ProducerTotals,
+    ProducerView, RdkafkaFigure,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -100,11 +101,11 @@ impl Simulation {
             leader: state.leader,
             leader_epoch: state.epoch,
             isr: state.isr.clone(),
-            replicas: partition
-                .replicas
-                .iter()
-                .map(|replica| replica.broker)
-                .collect(),
+            elr: state.elr.clone(),
+            last_known_leader: state.last_known_leader,
+            replicas: partition.assignment().collect(),
+            adding: partition.adding(),
+            removing: partition.removing(),
             log_start_offset: partition.log.start_offset(),
             log_end_offset: partition.log.end_offset(),
             high_watermark: partition.high_watermark,
@@ -126,6 +127,24 @@ impl Simulation {
     /// The partition of this name, if it exists.
     pub fn find_partition(&self, name: TopicPartition) -> Option<PartitionIndex> {
         self.cluster.find(name)
+    }
+
+    /// What an election that an operator asks for would do now.
+    pub fn plan_election(
+        &self,
+        election: ElectionType,
+        partition: Option<TopicPartition>,
+    ) -> Vec<(TopicPartition, ElectionOutcome)> {
+        let planned = self.cluster.plan_election(election, partition);
+        let named = planned.into_iter();
+        named
+            .map(|(index, outcome)| (index.name(), outcome))
+            .collect()
+    }
+
+    /// Partitions that move to other brokers now.
+    pub fn moving_partitions(&self) -> Vec<PartitionIndex> {
+        self.cluster.moves().collect()
     }
 
     /// How many partitions the controller knows of a topic; 0 where the cluster lacks it.

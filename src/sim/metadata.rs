@@ -32,6 +32,35 @@ pub struct PartitionImage {
     pub epoch: u32,
     /// In-sync replicas.
     pub isr: Vec<BrokerIndex>,
+    /// Replicas that left the ISR while too few remained, and may lead when it is empty.
+    pub elr: Vec<BrokerIndex>,
+    /// Who led last, while nobody does.
+    pub last_known_leader: Option<BrokerIndex>,
+    /// Whether its leader was elected without being in sync.
+    pub recovery: Recovery,
+}
+
+/// A leader's recovery state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// It had everything that was committed, or has written back that it goes on.
+    Recovered,
+    /// It was elected uncleanly, and its ISR has not changed since.
+    Recovering,
+}
+
+impl PartitionImage {
+    /// A partition as it begins, led by the first of its in-sync replicas.
+    pub fn new(isr: Vec<BrokerIndex>) -> Self {
+        Self {
+            leader: isr.first().copied(),
+            epoch: 0,
+            isr,
+            elr: Vec::new(),
+            last_known_leader: None,
+            recovery: Recovery::Recovered,
+        }
+    }
 }
 
 impl Image {

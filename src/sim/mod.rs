@@ -35,6 +35,7 @@ mod growth_stories;
 mod history;
 pub mod ids;
 pub mod key_places;
+mod leader_epochs;
 mod log_sums;
 mod look;
 mod metadata;
@@ -53,6 +54,8 @@ pub mod read_order;
 mod reader_stories;
 pub mod records;
 mod replay;
+#[cfg(test)]
+mod replica_stories;
 mod request;
 mod rng;
 pub mod segments;

@@ -8,7 +8,7 @@
 //! - Loss does not lose: the message, and with it everything behind it in that direction, is late
 //!   by the retransmission timeout (200 ms, doubling), as TCP shows it to an application.
 //! - On a cut link a message waits and is there after the cut, at TCP's next retransmission. What
-//!   was on the wire when the link was cut and arrives after it was healed is not delayed.
+//!   was on the wire when the link was healed comes behind all that waited.
 
 use crate::sim::command::LinkFault;
 use crate::sim::config::{Config, LATENCY_MIN, LinkConfig, Peer};
@@ -58,7 +58,15 @@ struct Link {
     configured: LinkConfig,
     now: LinkConfig,
     passing: Passing,
+    /// When it last stopped passing everything.
+    stopped: SimTime,
     held: Vec<Held>,
+    /// What waited for a cut to end and is on its way again.
+    released: Vec<Message>,
+    /// When the last of it arrives.
+    released_until: SimTime,
+    /// When the last of what was on the wire when the link was healed would arrive.
+    on_wire_until: SimTime,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +74,17 @@ enum Passing {
     Open,
     Cut,
     Refusing,
+}
+
+/// What becomes of a message that is due to arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is let through.
+    Passes,
+    /// It is kept until the link is healed, or it is gone: the link is down.
+    Stays,
+    /// Earlier bytes of its stream are still on their way: it is there then.
+    Later(SimTime),
 }
 
 /// A message that waits for a cut to end.
@@ -172,7 +191,11 @@ impl Network {
             configured: link,
             now: link,
             passing: Passing::Open,
+            stopped: SimTime::ZERO,
             held: Vec::new(),
+            released: Vec::new(),
+            released_until: SimTime::ZERO,
+            on_wire_until: SimTime::ZERO,
         });
     }
 
@@ -273,29 +296,26 @@ impl Network {
         Transit { written, arrives }
     }
 
-    /// What becomes of a message that is due to arrive now: it is let through, or kept for later.
-    pub fn arrive(&mut self, link: LinkIndex, now: SimTime, message: Message) -> Option<Message> {
+    /// What becomes of a message that is due to arrive now.
+    pub fn arrive(&mut self, link: LinkIndex, now: SimTime, message: Message) -> Arrival {
         let link = &mut self.links[link.0 as usize];
         match link.passing {
-            Passing::Open => Some(message),
+            Passing::Open => link.let_in(now, message),
             Passing::Cut => {
                 link.held.push(Held {
                     arrived: now,
                     message,
                 });
-                None
+                Arrival::Stays
             }
             // Only the news that nobody is there passes.
-            Passing::Refusing => {
-                let passes = matches!(
-                    message,
-                    Message::Refused(_)
-                        | Message::Reset(_)
-                        | Message::Refusal(_)
-                        | Message::WireReset(_)
-                );
-                passes.then_some(message)
-            }
+            Passing::Refusing => match message {
+                Message::Refused(_)
+                | Message::Reset(_)
+                | Message::Refusal(_)
+                | Message::WireReset(_) => Arrival::Passes,
+                _ => Arrival::Stays,
+            },
         }
     }
 
@@ -307,6 +327,17 @@ impl Network {
     /// Whether messages pass.
     pub fn is_open(&self, link: LinkIndex) -> bool {
         self.links[link.0 as usize].passing == Passing::Open
+    }
+
+    /// Whether a connection over this link is lost by now: it was reset, or nothing passed for as
+    /// long as its ends wait for an answer.
+    pub fn has_broken(&self, link: LinkIndex, now: SimTime, patience: SimSpan) -> bool {
+        let link = &self.links[link.0 as usize];
+        match link.passing {
+            Passing::Open => false,
+            Passing::Refusing => true,
+            Passing::Cut => now.since(link.stopped) >= patience,
+        }
     }
 
     /// How a link is.
@@ -341,11 +372,18 @@ impl Network {
         now: SimTime,
     ) -> Vec<(SimTime, Message)> {
         let link = &mut self.links[index.0 as usize];
+        if link.passing == Passing::Open {
+            link.stopped = now;
+        }
         match fault {
-            LinkFault::Cut => link.passing = Passing::Cut,
+            LinkFault::Cut => {
+                link.passing = Passing::Cut;
+                link.released.clear();
+            }
             LinkFault::Refuse => {
                 link.passing = Passing::Refusing;
                 link.held.clear();
+                link.released.clear();
             }
             LinkFault::Heal => {
                 link.passing = Passing::Open;
@@ -366,20 +404,40 @@ impl Network {
         let link = &mut self.links[index.0 as usize];
         let held = std::mem::take(&mut link.held);
         let mut last = now;
-        let released = held
+        let released: Vec<(SimTime, Message)> = held
             .into_iter()
             .map(|held| {
                 last = last.max(resent(held.arrived, now) + link.now.latency);
                 (last, held.message)
             })
             .collect();
+        link.released = released.iter().map(|(_, message)| *message).collect();
+        link.released_until = last;
+        link.on_wire_until = now;
         for way in [Way::Forth, Way::Back] {
             let direction = &mut self.directions[index.0 as usize * 2 + way as usize];
             for arrival in &mut direction.last_arrival {
+                link.on_wire_until = link.on_wire_until.max(*arrival);
                 *arrival = last.max(*arrival);
             }
         }
         released
+    }
+}
+
+impl Link {
+    /// What was on the wire when the link was healed must not overtake what waited before. What is
+    /// sent later comes behind it anyway, or is of a new connection and waits for nobody.
+    fn let_in(&mut self, now: SimTime, message: Message) -> Arrival {
+        if let Some(place) = self.released.iter().position(|&other| other == message) {
+            self.released.remove(place);
+            return Arrival::Passes;
+        }
+        let is_of_before = !self.released.is_empty() && now <= self.on_wire_until;
+        if is_of_before && now < self.released_until {
+            return Arrival::Later(self.released_until);
+        }
+        Arrival::Passes
     }
 }
 

@@ -1,7 +1,13 @@
 //! One partition: its log, how far each replica is, and what its leader remembers of producers.
 //!
-//! Simplification: the log is one history. A leader that has lost its office without knowing it
-//! takes no more records here, where a real one would take acks=1 writes and truncate them later.
+//! The log is one history, that of the broker which took office last. What other replicas hold
+//! beyond the point where they left it is a line of its own (`lines`); a leader that has lost its
+//! office without knowing it goes on there (`stale`).
+
+mod lines;
+mod memory;
+mod replica;
+mod stale;
 
 use std::collections::VecDeque;
 
@@ -13,9 +19,15 @@ use crate::sim::config::HistoryDetail;
 use crate::sim::consumer::CallId;
 use crate::sim::history::{Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
+use crate::sim::leader_epochs::LeaderEpochs;
 use crate::sim::request::{Part, RequestId};
 use crate::sim::segments::{Retention, Segments};
 use crate::sim::time::{SimSpan, SimTime};
+
+use lines::Line;
+use memory::{batch_of, remember};
+pub use replica::{Reassignment, Replica, Source};
+pub use stale::StaleLeader;
 
 /// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
 const BATCHES_RETAINED: usize = 5;
@@ -33,6 +45,11 @@ pub struct Partition {
     pub replicas: Vec<Replica>,
     /// The log.
     pub log: Log,
+    /// Where each leader epoch began in it.
+    pub epochs: LeaderEpochs,
+    /// What replicas hold that this log lacks.
+    lines: Vec<Line>,
+    lines_made: u32,
     /// Its segments, where the topic is not compacted.
     pub segments: Segments,
     /// Its segments, and what the cleaner left, where the topic is compacted.
@@ -41,8 +58,18 @@ pub struct Partition {
     pub high_watermark: u64,
     /// The broker that serves as leader, with its epoch, once it applied its election.
     pub serving: Option<(BrokerIndex, u32)>,
+    /// Brokers that were deposed and have not heard of it.
+    pub stale: Vec<StaleLeader>,
     /// In-sync replicas as the leader knows them committed.
     pub isr: Vec<BrokerIndex>,
+    /// In-sync replicas that the leader asked the controller for, while it waits for the answer.
+    pub pending_isr: Option<Vec<BrokerIndex>>,
+    /// Where it moves to.
+    pub reassignment: Option<Reassignment>,
+    /// Whether replicas that are not in sync get records at a limited rate only.
+    pub is_throttled: bool,
+    /// Brokers that hold a replica no more and have not heard of it.
+    leaving: Vec<BrokerIndex>,
     /// acks=all requests that wait for the high watermark.
     pub purgatory: Vec<Waiting>,
     /// Fetches of consumers that wait for the high watermark to move.
@@ -61,23 +88,6 @@ pub struct Partition {
 struct Decompression {
     stored_bytes: u64,
     nanos: u64,
-}
-
-/// One replica of a partition.
-#[derive(Clone, Copy, Debug)]
-pub struct Replica {
-    /// On which broker.
-    pub broker: BrokerIndex,
-    /// Its log end offset.
-    pub end_offset: u64,
-    /// The log end offset that the leader knows from its fetches.
-    pub known_end_offset: u64,
-    /// When it last had everything (`lastCaughtUpTime`).
-    pub caught_up: SimTime,
-    /// Log end offset of the leader at its previous fetch, and when that was.
-    pub previous_fetch: (u64, SimTime),
-    /// Whether its fetcher was told that there is something to fetch.
-    pub fetch_pending: bool,
 }
 
 /// A request waiting for replicas.
@@ -129,13 +139,14 @@ impl Partition {
         start_offset: u64,
         detail: HistoryDetail,
     ) -> Self {
-        let replica = |&broker| Replica {
-            broker,
-            end_offset: start_offset,
-            known_end_offset: start_offset,
-            caught_up: SimTime::ZERO,
-            previous_fetch: (start_offset, SimTime::ZERO),
-            fetch_pending: false,
+        let leader = replicas.first().copied();
+        let replica = |&broker| {
+            let mut replica = Replica::new(broker, start_offset);
+            replica.known_end_offset = Some(start_offset);
+            if let Some(leader) = leader.filter(|&leader| leader != broker) {
+                replica.source = Source::Fetching(leader, 0);
+            }
+            replica
         };
         Self {
             topic,
@@ -143,12 +154,20 @@ impl Partition {
             settings: settings.clone(),
             replicas: replicas.iter().map(replica).collect(),
             log: Log::new(start_offset, detail),
+            epochs: LeaderEpochs::new(start_offset),
+            lines: Vec::new(),
+            lines_made: 0,
             segments: Segments::default(),
             compaction: (settings.cleanup_policy.compacts() && detail == HistoryDetail::Records)
                 .then(Compaction::default),
             high_watermark: start_offset,
             serving: replicas.first().map(|&leader| (leader, 0)),
+            stale: Vec::new(),
             isr: replicas.to_vec(),
+            pending_isr: None,
+            reassignment: None,
+            is_throttled: false,
+            leaving: Vec::new(),
             purgatory: Vec::new(),
             readers: Vec::new(),
             injected: VecDeque::new(),
@@ -190,7 +209,7 @@ impl Partition {
             .filter(move |replica| {
                 Some(replica.broker) != leader
                     && self.isr.contains(&replica.broker)
-                    && replica.known_end_offset != end_offset
+                    && replica.known_end_offset != Some(end_offset)
                     && now.since(replica.caught_up) > lag_time
             })
             .map(|replica| replica.broker)
@@ -198,11 +217,21 @@ impl Partition {
 
     /// `min(min.insync.replicas, replicas)`.
     pub fn effective_min_isr(&self) -> usize {
-        (self.settings.min_insync_replicas as usize).min(self.replicas.len())
+        let replicas = self.replicas.len() - self.leaving.len();
+        (self.settings.min_insync_replicas as usize).min(replicas)
     }
 
     /// What the leader says to this batch, before it appends anything.
     pub fn judge(&self, producer: ProducerIndex, part: &Part) -> Verdict {
+        self.judge_with(&self.producers, producer, part)
+    }
+
+    fn judge_with(
+        &self,
+        producers: &[Option<ProducerState>],
+        producer: ProducerIndex,
+        part: &Part,
+    ) -> Verdict {
         if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
             return Verdict::Refuse(ErrorCode::MessageTooLarge);
         }
@@ -212,11 +241,7 @@ impl Partition {
         if part.base_sequence < 0 {
             return Verdict::Append;
         }
-        match self
-            .producers
-            .get(producer.index())
-            .and_then(Option::as_ref)
-        {
+        match producers.get(producer.index()).and_then(Option::as_ref) {
             Some(state) if state.producer_id == part.producer_id => state.judge(part),
             // No state at all: any sequence is accepted.
             _ => Verdict::Append,
@@ -229,26 +254,21 @@ impl Partition {
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
             [_] => self.log.end_offset(),
-            replicas => replicas.iter().map(|r| r.end_offset).min().unwrap_or(0),
+            replicas => replicas
+                .iter()
+                .map(|r| self.shared_end(r))
+                .min()
+                .unwrap_or(0),
         };
-        let base_offset = self.log.append(
-            LogBatch {
-                base_offset: 0,
-                records: part.records,
-                bytes: part.stored_bytes,
-                producer,
-                first_ordinal: part.first_ordinal,
-                leader_epoch,
-            },
-            replicated,
-        );
+        let batch = batch_of(producer, part, leader_epoch);
+        let base_offset = self.log.append(batch, replicated);
         let end_offset = self.log.end_offset();
         if let Some(replica) = self.replica_mut(leader) {
             replica.end_offset = end_offset;
-            replica.known_end_offset = end_offset;
+            replica.known_end_offset = Some(end_offset);
         }
         if part.base_sequence >= 0 {
-            self.remember(producer, part, (base_offset, now));
+            remember(&mut self.producers, producer, part, (base_offset, now));
         }
         let place = (base_offset, part.stored_bytes);
         match &mut self.compaction {
@@ -332,19 +352,20 @@ impl Partition {
         }
     }
 
-    /// Raises the high watermark as far as the in-sync replicas allow; says whether it moved. Below
-    /// `min.insync.replicas` it does not move (strict min ISR, 4.x).
+    /// Raises the high watermark as far as the in-sync replicas allow, those among them that the
+    /// controller has still to confirm; says whether it moved. Below `min.insync.replicas` it does
+    /// not move (strict min ISR, 4.x).
     pub fn advance_high_watermark(&mut self) -> bool {
         if self.isr.len() < self.effective_min_isr() {
             return false;
         }
-        let candidate = self
-            .replicas
-            .iter()
-            .filter(|replica| self.isr.contains(&replica.broker))
-            .map(|replica| replica.known_end_offset)
-            .min();
-        match candidate {
+        let pending = self.pending_isr.as_deref().unwrap_or_default();
+        let counts = |replica: &&Replica| {
+            self.isr.contains(&replica.broker) || pending.contains(&replica.broker)
+        };
+        let members = self.replicas.iter().filter(counts);
+        let candidate = members.map(|replica| replica.known_end_offset).min();
+        match candidate.flatten() {
             Some(offset) if offset > self.high_watermark => {
                 self.high_watermark = offset;
                 true
@@ -353,59 +374,37 @@ impl Partition {
         }
     }
 
+    /// In-sync replicas, those among them that the controller has still to confirm (the maximal
+    /// ISR).
+    pub fn maximal_isr(&self) -> usize {
+        let pending = self.pending_isr.as_deref().unwrap_or_default();
+        let joining = pending.iter().filter(|member| !self.isr.contains(member));
+        self.isr.len() + joining.count()
+    }
+
     /// Cuts the log and everything that remembers more than it holds; gives the batches gone.
     pub fn truncate(&mut self, offset: u64) -> Vec<LogBatch> {
         let gone = self.log.truncate(offset);
-        match &mut self.compaction {
-            Some(compaction) => compaction.truncate(offset),
-            None => self.segments.truncate(offset),
-        }
-        let end_offset = self.log.end_offset();
-        for replica in &mut self.replicas {
-            replica.end_offset = replica.end_offset.min(end_offset);
-            replica.known_end_offset = replica.known_end_offset.min(end_offset);
-        }
-        self.high_watermark = self.high_watermark.min(end_offset);
-        for state in self.producers.iter_mut().flatten() {
-            state.forget_from(end_offset);
-        }
+        self.epochs.truncate(self.log.end_offset());
+        self.forget_beyond_end();
         gone
     }
 
-    fn remember(
-        &mut self,
-        producer: ProducerIndex,
-        part: &Part,
-        (base_offset, now): (u64, SimTime),
-    ) {
-        if self.producers.len() <= producer.index() {
-            self.producers.resize(producer.index() + 1, None);
+    /// The log ends earlier than before, or goes on differently.
+    fn forget_beyond_end(&mut self) {
+        let end_offset = self.log.end_offset();
+        match &mut self.compaction {
+            Some(compaction) => compaction.truncate(end_offset),
+            None => self.segments.truncate(end_offset),
         }
-        let remembered = Remembered {
-            base_sequence: part.base_sequence,
-            last_sequence: last_sequence(part),
-            base_offset,
-        };
-        match &mut self.producers[producer.index()] {
-            Some(state) if state.producer_id == part.producer_id => {
-                if state.epoch != part.epoch {
-                    (state.epoch, state.count) = (part.epoch, 0);
-                }
-                state.last_at = now;
-                state.push(remembered);
-            }
-            slot => {
-                let mut state = ProducerState {
-                    producer_id: part.producer_id,
-                    epoch: part.epoch,
-                    last_at: now,
-                    batches: [Remembered::default(); BATCHES_RETAINED],
-                    count: 0,
-                };
-                state.push(remembered);
-                *slot = Some(state);
-            }
+        for replica in self.replicas.iter_mut().filter(|r| r.line.is_none()) {
+            replica.end_offset = replica.end_offset.min(end_offset);
         }
+        for replica in &mut self.replicas {
+            replica.known_end_offset = replica.known_end_offset.map(|end| end.min(end_offset));
+        }
+        self.high_watermark = self.high_watermark.min(end_offset);
+        self.recall_producers();
     }
 }
 
@@ -503,6 +502,7 @@ mod tests {
             codec: CompressionType::None,
             first_ordinal: 0,
             error: None,
+            current_leader: None,
             base_offset: None,
             required_offset: 0,
         }
@@ -582,7 +582,7 @@ mod tests {
         let mut partition = Partition::new(topic, &settings, &replicas, 0, HistoryDetail::Sums);
         partition.append(P, &batch(0, 0, 10), SimTime::ZERO);
         assert!(!partition.advance_high_watermark());
-        partition.replicas[1].known_end_offset = 4;
+        partition.replicas[1].known_end_offset = Some(4);
         assert!(partition.advance_high_watermark());
         assert_eq!(partition.high_watermark, 4);
     }

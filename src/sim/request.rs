@@ -101,6 +101,8 @@ pub struct Part {
     pub first_ordinal: u64,
     /// The answer: nothing is success.
     pub error: Option<ErrorCode>,
+    /// Whom a broker that does not lead names as leader, and since which epoch (KIP-951).
+    pub current_leader: Option<(BrokerIndex, u32)>,
     /// Offset of the first record, once appended.
     pub base_offset: Option<u64>,
     /// For acks=all: the high watermark that must be reached.

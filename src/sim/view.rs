@@ -3,6 +3,7 @@
 //! Looking never changes anything: every method of [`View`] takes `&self` and computes what a real
 //! client or broker would show at this moment.
 
+use crate::kafka::error::ErrorCode;
 use crate::kafka::rdkafka_metric::{
     RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaPartitionMetric, RdkafkaTopicMetric,
 };
@@ -243,8 +244,16 @@ pub struct PartitionView {
     pub leader_epoch: u32,
     /// In-sync replicas.
     pub isr: Vec<BrokerIndex>,
+    /// Eligible leader replicas: who left the ISR while too few remained.
+    pub elr: Vec<BrokerIndex>,
+    /// Who led last, while nobody does.
+    pub last_known_leader: Option<BrokerIndex>,
     /// All replicas, in assignment order.
     pub replicas: Vec<BrokerIndex>,
+    /// Those that a reassignment brings in.
+    pub adding: Vec<BrokerIndex>,
+    /// Those that it takes away.
+    pub removing: Vec<BrokerIndex>,
     /// First offset kept.
     pub log_start_offset: u64,
     /// Next offset to be written (LEO of the leader).
@@ -443,5 +452,29 @@ impl GroupView {
             .iter()
             .filter_map(GroupPartitionView::lag)
             .reduce(|sum, lag| sum + lag)
+    }
+}
+
+/// What an election that an operator asked for comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElectionOutcome {
+    /// There is another leader.
+    Elected,
+    /// The right one leads already.
+    NotNeeded,
+    /// The first replica of the assignment may not lead.
+    PreferredLeaderNotAvailable,
+    /// No replica is alive.
+    EligibleLeadersNotAvailable,
+}
+
+impl ElectionOutcome {
+    /// The controller's error, where nobody was elected who should have been.
+    pub const fn error(self) -> Option<ErrorCode> {
+        match self {
+            Self::Elected | Self::NotNeeded => None,
+            Self::PreferredLeaderNotAvailable => Some(ErrorCode::PreferredLeaderNotAvailable),
+            Self::EligibleLeadersNotAvailable => Some(ErrorCode::EligibleLeadersNotAvailable),
+        }
     }
 }

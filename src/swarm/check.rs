@@ -10,7 +10,7 @@ use super::drive::Observed;
 use crate::insight::ledger::{Audit, DuplicateCause};
 use crate::kafka::settings::{Acks, OffsetReset, RequiredAcks};
 use crate::sim::Simulation;
-use crate::sim::config::{ClientConfig, OnFailed, Peer, ProducerConfig};
+use crate::sim::config::{AtEnd, ClientConfig, OnFailed, Peer, ProducerConfig};
 use crate::sim::fact::{BrokerState, LinkState};
 use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, ProducerIndex};
 use crate::sim::view::{PartitionView, ProcessState, ThreadState};
@@ -327,7 +327,8 @@ fn promises_to_keep(run: &Observed, view: &PartitionView) -> bool {
 
 fn order(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let producer_config = config(run, producer);
-    if !promises_order(&producer_config.client) {
+    let is_bumped = run.watch.producers[producer.index()].bumps > 0;
+    if !promises_order(&producer_config.client, is_bumped) {
         return None;
     }
     let found = run.census.overtaken(producer, &run.simulation)?;
@@ -357,6 +358,11 @@ fn drained(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         return Some(because(Invariant::Drained, text));
     }
     if matches!(view.state, ProcessState::Exited | ProcessState::Closed) {
+        return None;
+    }
+    // What comes back to an application that has closed its client can go nowhere.
+    let mut loads = config(run, producer).loads.iter();
+    if loads.any(|load| matches!(load.at_end, AtEnd::Close | AtEnd::Exit)) {
         return None;
     }
     let held: u64 = view.threads.iter().map(|t| t.spilled + t.outside).sum();
@@ -531,12 +537,17 @@ fn is_idempotent(client: &ClientConfig) -> bool {
 /// Whether acknowledged records keep their order. A Java client with one request in flight mutes
 /// a partition until its batch is done, wherever its leader is. librdkafka counts requests of a
 /// connection, so a message for an old leader can be overtaken by later ones for a new one.
-fn promises_order(client: &ClientConfig) -> bool {
+///
+/// A leader that does not know an idempotent producer takes any sequence: where the first batch
+/// was refused and the second was not, they stand the wrong way round, and the client bumps its
+/// epoch (`ProducerAppendInfo.checkSequence`).
+fn promises_order(client: &ClientConfig, is_bumped: bool) -> bool {
     match client {
         ClientConfig::Java(settings) => {
-            settings.idempotence || (settings.max_in_flight == 1 && settings.acks != Acks::None)
+            let is_single = settings.max_in_flight == 1 && settings.acks != Acks::None;
+            is_single || (settings.idempotence && !is_bumped)
         }
-        ClientConfig::Rdkafka(settings) => settings.idempotence.is_on(),
+        ClientConfig::Rdkafka(settings) => settings.idempotence.is_on() && !is_bumped,
     }
 }
 

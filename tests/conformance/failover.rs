@@ -1,91 +1,84 @@
-//! A leader is lost: how long its partition has none.
+//! A leader or a follower fails under load: time without a leader, what was lost, ISR changes.
+//!
+//! The moment within a heartbeat's interval at which a broker fails is not recorded: the median over
+//! several of them is compared. Figures that hang on how fast a process starts are left out.
 
-use kdrill::sim::fact::Fact;
+mod follower;
+mod leader;
+mod unclean;
+
 use serde_json::Value;
 
 use crate::comparison::{Comparison, Tolerance};
 use crate::golden;
-use crate::trace::{Trace, millis};
 
-const MECHANISM: &str = "time without a leader";
-const FAILS_AT_MS: u64 = 5_000;
-/// The moment within a heartbeat's interval at which the broker fails is not recorded: of so many of
-/// them the one that agrees best is compared.
-const PHASES: u64 = 10;
+const MECHANISM: &str = "failing leaders and followers";
+/// Brokers as the recordings configure them.
+const SHORT_SESSION: &str = "config.broker.session.timeout.ms = 3000\n\
+                             config.broker.heartbeat.interval.ms = 500\n\
+                             config.replica.lag.time.max.ms = 4000";
+/// Moments within a heartbeat's interval at which the broker fails.
+const PHASES: u64 = 5;
 
-/// The cases of crashed leaders.
+/// Every case of the probe that a scenario can say.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("failover");
-    ["crash/leader", "crash-at-defaults"]
-        .into_iter()
-        .map(|case| compare_case(&golden.path(case), case, &golden.cases[case]))
+    let cases = golden.cases.iter();
+    cases
+        .filter_map(|(case, real)| compare_case(&golden.path(case), case, real))
         .collect()
 }
 
-fn compare_case(path: &str, case: &str, real: &Value) -> Comparison {
-    let real = &real["new_leader_ms"];
-    let median = real["median"]
-        .as_f64()
-        .or(real.as_f64())
-        .unwrap_or(f64::NAN);
-    let (session_ms, heartbeat_ms) = if case == "crash-at-defaults" {
-        (9_000, 2_000)
-    } else {
-        (3_000, 500)
-    };
-    let config = format!(
-        "config.broker.session.timeout.ms = {session_ms}\n\
-         config.broker.heartbeat.interval.ms = {heartbeat_ms}"
-    );
-    let phases = (0..PHASES).map(|number| heartbeat_ms * number / PHASES);
-    let simulated = phases.map(|phase| without_leader_ms(&config, FAILS_AT_MS + phase));
-    let apart = |ms: &f64| (ms - median).abs();
-    let nearest = simulated.min_by(|one, other| apart(one).total_cmp(&apart(other)));
-    Comparison::new(path, MECHANISM).number(
-        "new leader after, ms",
-        median,
-        nearest.unwrap_or(f64::NAN),
-        Tolerance::Share(0.05, "the nearest of ten phases of a heartbeat"),
-    )
+fn compare_case(path: &str, case: &str, real: &Value) -> Option<Comparison> {
+    match case.split_once('/') {
+        Some((failure @ ("crash" | "shutdown"), "leader")) => {
+            return Some(leader::compare_time(path, failure, real));
+        }
+        Some((failure @ ("crash" | "shutdown"), setting)) => {
+            return leader::compare_records(path, (failure, setting), real);
+        }
+        _ => {}
+    }
+    match case {
+        "crash-at-defaults" => Some(leader::compare_at_defaults(path, real)),
+        "unclean-on" | "unclean-off" => Some(unclean::compare(path, case, real)),
+        "isr-silent-without-load" | "isr-silent-from-the-start" => {
+            Some(follower::compare_silent(path, case, real))
+        }
+        _ => follower::compare(path, case.strip_prefix("isr-")?, real),
+    }
 }
 
-fn without_leader_ms(config: &str, fails_at_ms: u64) -> f64 {
-    let trace = Trace::to_end(
-        "30s",
-        &format!(
-            r#"
-        [cluster]
-        brokers = 3
-        {config}
-        [[topic]]
-        name = "events"
-        partitions = 1
-        replication-factor = 3
-        leaders = [2]
-        config.min.insync.replicas = 2
-        [[producer]]
-        name = "trips"
-        [[producer.load]]
-        topic = "events"
-        rate = 200
-        [[timeline]]
-        at = "{fails_at_ms}ms"
-        do = "broker kill 2"
-        "#
-        ),
-    );
-    let failed = millis(fails_at_ms);
-    let elected = trace.facts.iter().find(|stamped| {
-        let is_new = matches!(
-            stamped.fact,
-            Fact::LeaderChanged {
-                leader: Some(_),
-                ..
-            }
-        );
-        is_new && failed < stamped.at
-    });
-    elected.map_or(f64::NAN, |stamped| {
-        stamped.at.since(failed).as_nanos() as f64 / 1e6
-    })
+/// Numbers of several runs.
+fn runs(real: &Value) -> Vec<f64> {
+    let runs = real["runs"].as_array().or(real.as_array());
+    runs.into_iter()
+        .flatten()
+        .filter_map(Value::as_f64)
+        .collect()
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The simulated median beside the runs': as far from theirs as they are from each other, and
+/// `slack` more.
+fn beside(
+    comparison: Comparison,
+    name: &str,
+    real: &Value,
+    (simulated, slack): (f64, f64),
+) -> Comparison {
+    let runs = runs(real);
+    let least = runs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let width = most - least + slack;
+    let tolerance = if width > 0.0 {
+        Tolerance::Absolute(width, "the runs' own spread, and a phase")
+    } else {
+        Tolerance::Exact
+    };
+    comparison.number(name, median(runs), simulated, tolerance)
 }

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use crate::kafka::quota::QuotaSensor;
 use crate::kafka::settings::BrokerSettings;
 use crate::sim::cluster::consumers::WireEnd;
+use crate::sim::cluster::isr::IsrRequests;
 use crate::sim::cluster::quotas::ShareKey;
+use crate::sim::cluster::reassign::ReplicationQuota;
 use crate::sim::config::BrokerConfig;
 use crate::sim::consumer::CallId;
 use crate::sim::event::{Channel, Message};
@@ -50,9 +52,32 @@ pub struct Broker {
     pub(super) slowed_by: SimSpan,
     pub(super) requests: u32,
     pub(super) produce_requests: u64,
+    /// What it asks the controller for.
+    pub(super) isr_requests: IsrRequests,
+    pub(super) replication_quota: ReplicationQuota,
+    pub(super) heartbeats: Heartbeats,
+    pub(super) last_end: LastEnd,
     /// What each share of a quota has sent lately, and how long clients were throttled so far.
     pub(super) quota_sensors: BTreeMap<ShareKey, QuotaSensor>,
     pub(super) throttled: SimSpan,
+}
+
+/// Whether heartbeats go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heartbeats {
+    /// Every `broker.heartbeat.interval.ms`.
+    Regular,
+    /// The process hung when one was due.
+    Stopped,
+}
+
+/// How a broker's process ended last (the clean-shutdown file).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastEnd {
+    /// In order, or not yet: nothing is lost.
+    Clean,
+    /// It crashed: what was not flushed may be lost.
+    Crash,
 }
 
 /// Whether a broker's process lives.
@@ -145,6 +170,10 @@ impl Broker {
             slowed_by: SimSpan::ZERO,
             requests: 0,
             produce_requests: 0,
+            isr_requests: IsrRequests::default(),
+            replication_quota: ReplicationQuota::default(),
+            heartbeats: Heartbeats::Regular,
+            last_end: LastEnd::Clean,
             quota_sensors: BTreeMap::new(),
             throttled: SimSpan::ZERO,
         }

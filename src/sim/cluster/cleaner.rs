@@ -31,6 +31,8 @@ impl Cluster {
 
     fn clean(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
         let partition = &mut self.partitions[index.index()];
+        let ends = partition.replicas.iter().map(|r| partition.shared_end(r));
+        let shared_by_all = ends.min().unwrap_or(0);
         let (Some(compaction), Some((leader, _))) = (&mut partition.compaction, partition.serving)
         else {
             return;
@@ -38,8 +40,7 @@ impl Cluster {
         if !self.brokers[leader.index()].is_serving() {
             return;
         }
-        let ends = partition.replicas.iter().map(|replica| replica.end_offset);
-        let stable_end = ends.min().unwrap_or(0).min(partition.high_watermark);
+        let stable_end = shared_by_all.min(partition.high_watermark);
         let settings = &partition.settings;
         let Some(end_offset) = compaction.is_due(settings, stable_end, ctx.now) else {
             return;

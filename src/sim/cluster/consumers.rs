@@ -248,12 +248,12 @@ impl Cluster {
             .iter()
             .map(|&index| {
                 let partition = &self.partitions[index.index()];
-                let offset = if !partition.is_led_by(at) {
-                    Err(ErrorCode::NotLeaderOrFollower)
-                } else if reset == OffsetReset::Earliest {
-                    Ok(Some(partition.log.start_offset()))
-                } else {
-                    Ok(Some(partition.high_watermark))
+                let offset = match partition.readable_end(at) {
+                    None => Err(ErrorCode::NotLeaderOrFollower),
+                    Some(_) if reset == OffsetReset::Earliest => {
+                        Ok(Some(partition.log.start_offset()))
+                    }
+                    Some(end) => Ok(Some(end)),
                 };
                 (index, offset)
             })
@@ -294,10 +294,11 @@ impl Cluster {
             (part.to, part.bytes, part.error) = (part.from, 0, None);
             part.decompression = SimSpan::ZERO;
             part.high_watermark = partition.high_watermark;
-            if !partition.is_led_by(at) {
+            let Some(readable_end) = partition.readable_end(at) else {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
                 continue;
-            }
+            };
+            part.high_watermark = readable_end;
             if part.from < log.start_offset() || part.from > log.end_offset() {
                 part.error = Some(ErrorCode::OffsetOutOfRange);
                 continue;
@@ -312,7 +313,7 @@ impl Cluster {
             } else {
                 Least::Nothing
             };
-            let reach = (part.from, partition.high_watermark);
+            let reach = (part.from, readable_end);
             (part.to, part.bytes) = log.read(reach, limit, least);
             part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;

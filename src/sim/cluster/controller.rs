@@ -2,15 +2,16 @@
 //!
 //! Source: `BrokerHeartbeatManager`, `ReplicationControlManager`, `PartitionChangeBuilder`.
 //!
-//! Simplifications: the controller quorum is one that never fails; eligible leader replicas are
-//! not tracked apart, because the last member of an ISR is never removed (which elects the same
-//! broker cleanly).
+//! Elections are in `election`, in-sync replicas in `isr`.
+//!
+//! Simplification: the controller quorum is one that never fails.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::sim::cluster::Cluster;
-use crate::sim::cluster::broker::{Fencing, Process};
+use crate::sim::cluster::broker::{Fencing, Heartbeats, Process};
+use crate::sim::cluster::election::{Election, Eligible, Retirement};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::{BrokerState, Fact};
@@ -32,6 +33,7 @@ pub struct Controller {
     pub(super) leaving: Vec<bool>,
     pub(super) producer_ids: Vec<Range<i64>>,
     pub(super) blocks_given: i64,
+    pub(super) eligible: Eligible,
 }
 
 impl Controller {
@@ -78,6 +80,11 @@ impl Cluster {
             .controller
             .broker_heartbeat_interval_ms
             .max(1);
+        if broker.process == Process::Paused {
+            // The next one is sent when the process goes on.
+            self.brokers[at.index()].heartbeats = Heartbeats::Stopped;
+            return;
+        }
         let next = ctx.now + SimSpan::from_millis(interval);
         ctx.queue.push(
             next,
@@ -127,23 +134,10 @@ impl Cluster {
     pub(super) fn fence(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) {
         let mut image = (*self.controller.image).clone();
         image.unfenced[broker.index()] = false;
-        self.retire(&mut image, broker);
+        self.retire(&mut image, broker, Retirement::Clean);
         let state = self.brokers[broker.index()].state(Fencing::Fenced);
         ctx.fact(Rank::CONTROLLER, Fact::BrokerChanged { broker, state });
         self.publish(ctx, image);
-    }
-
-    /// Removes a broker from ISRs and moves its leaders.
-    pub(super) fn retire(&self, image: &mut Image, broker: BrokerIndex) {
-        for index in self.brokers[broker.index()].replica_of.clone() {
-            let state = &mut image.partitions[index.index()];
-            if state.isr.len() > 1 {
-                state.isr.retain(|&member| member != broker);
-            }
-            if state.leader == Some(broker) {
-                self.elect(image, index);
-            }
-        }
     }
 
     /// A broker is registered and alive: it may lead again, and leaderless partitions are looked
@@ -154,7 +148,7 @@ impl Cluster {
         self.controller.leaving[broker.index()] = false;
         for index in self.brokers[broker.index()].replica_of.clone() {
             if image.partition(index).leader.is_none() {
-                self.elect(&mut image, index);
+                self.elect(&mut image, index, Election::Online);
             }
         }
         ctx.fact(
@@ -165,102 +159,6 @@ impl Cluster {
             },
         );
         self.publish(ctx, image);
-    }
-
-    /// Elects a leader: the first unfenced replica of the ISR in assignment order; an unclean one
-    /// if the topic allows it; or none.
-    fn elect(&self, image: &mut Image, index: PartitionIndex) {
-        let partition = &self.partitions[index.index()];
-        let may_lead =
-            |b: BrokerIndex| image.unfenced[b.index()] && !self.controller.leaving[b.index()];
-        let replicas = || partition.replicas.iter().map(|replica| replica.broker);
-        let isr = &image.partition(index).isr;
-        let clean = replicas().find(|&b| may_lead(b) && isr.contains(&b));
-        let unclean = || {
-            let allowed = partition.settings.unclean_leader_election;
-            replicas().find(|&b| allowed && may_lead(b))
-        };
-        let (leader, is_clean) = (clean.or_else(unclean), clean.is_some());
-        let state = &mut image.partitions[index.index()];
-        if let (Some(leader), false) = (leader, is_clean) {
-            state.isr = vec![leader];
-        }
-        if state.leader != leader {
-            state.leader = leader;
-            state.epoch += 1;
-        }
-    }
-
-    /// Leaders go back to preferred replicas that are in sync (`auto.leader.rebalance.enable`).
-    pub(super) fn on_leader_rebalance(&mut self, ctx: &mut Context<'_>) {
-        let Some(first) = self.brokers.first() else {
-            return;
-        };
-        let settings = &first.settings.controller;
-        let period = SimSpan::from_seconds(settings.leader_imbalance_check_interval_seconds.max(1));
-        ctx.queue
-            .push(ctx.now + period, Rank::CONTROLLER, Event::LeaderRebalance);
-        if !settings.auto_leader_rebalance {
-            return;
-        }
-        let mut image = (*self.controller.image).clone();
-        let mut changed = false;
-        for (place, partition) in self.partitions.iter().enumerate() {
-            let Some(preferred) = partition.replicas.first().map(|replica| replica.broker) else {
-                continue;
-            };
-            let may_lead = image.unfenced[preferred.index()];
-            let state = &mut image.partitions[place];
-            let elsewhere = state.leader.is_some_and(|leader| leader != preferred);
-            if elsewhere && may_lead && state.isr.contains(&preferred) {
-                state.leader = Some(preferred);
-                state.epoch += 1;
-                changed = true;
-            }
-        }
-        if changed {
-            self.publish(ctx, image);
-        }
-    }
-
-    /// A leader asked for another ISR; the controller takes what holds at this moment.
-    pub(super) fn on_alter_partition(
-        &mut self,
-        ctx: &mut Context<'_>,
-        partition: TopicPartition,
-        leader_epoch: u32,
-    ) {
-        let Some(index) = self.find(partition) else {
-            return;
-        };
-        let partition = &self.partitions[index.index()];
-        let state = self.controller.image.partition(index);
-        let Some((leader, _)) = partition.serving else {
-            return;
-        };
-        if state.epoch != leader_epoch || state.leader != Some(leader) {
-            return;
-        }
-        let settings = &self.brokers[leader.index()].settings.replication;
-        let lag_time = SimSpan::from_millis(settings.lag_time_max_ms);
-        let laggards: Vec<_> = partition.laggards(ctx.now, lag_time).collect();
-        let isr: Vec<_> = partition
-            .replicas
-            .iter()
-            .filter(|replica| {
-                let stays = state.isr.contains(&replica.broker);
-                let joins = self.controller.fencing(replica.broker) == Fencing::Unfenced
-                    && !self.controller.leaving[replica.broker.index()]
-                    && replica.known_end_offset >= partition.high_watermark;
-                (stays || joins) && !laggards.contains(&replica.broker)
-            })
-            .map(|replica| replica.broker)
-            .collect();
-        if isr != state.isr {
-            let mut image = (*self.controller.image).clone();
-            image.partitions[index.index()].isr = isr;
-            self.publish(ctx, image);
-        }
     }
 
     /// Creates a topic that a client asked for, if brokers do so (`auto.create.topics.enable`).
@@ -286,6 +184,7 @@ impl Cluster {
         image.version += 1;
         let before = std::mem::replace(&mut self.controller.image, Arc::new(image));
         let after = self.controller.image.clone();
+        self.settle_reassignments();
         for (place, (old, new)) in before.partitions.iter().zip(&after.partitions).enumerate() {
             let name = TopicPartition {
                 topic: self.partitions[place].topic,
@@ -293,7 +192,9 @@ impl Cluster {
             };
             let partition = PartitionIndex::new(place as u32, name);
             if old.leader != new.leader {
-                let unclean = new.leader.is_some_and(|leader| !old.isr.contains(&leader));
+                let unclean = new
+                    .leader
+                    .is_some_and(|leader| !old.isr.contains(&leader) && !old.elr.contains(&leader));
                 let (leader, epoch) = (new.leader, new.epoch);
                 let fact = Fact::LeaderChanged {
                     partition,
@@ -317,7 +218,7 @@ impl Cluster {
     }
 
     /// The metadata log reaches a broker: the controller's append linger and two trips on the way.
-    fn send_metadata(&mut self, ctx: &mut Context<'_>, to: BrokerIndex) {
+    pub(super) fn send_metadata(&mut self, ctx: &mut Context<'_>, to: BrokerIndex) {
         let broker = &self.brokers[to.index()];
         let link = ctx.network.controller(to);
         if broker.process == Process::Down || !ctx.network.is_open(link) {

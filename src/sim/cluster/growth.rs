@@ -16,7 +16,7 @@ use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::metadata::{Image, PartitionImage};
-use crate::sim::partition::Partition;
+use crate::sim::partition::{Partition, Replica};
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 
@@ -87,6 +87,9 @@ impl Cluster {
             let mut partition = Partition::new((topic, number), &settings, &replicas, 0, detail);
             // Nobody serves it before its leader has heard of it.
             partition.serving = None;
+            for replica in &mut partition.replicas {
+                *replica = Replica::new(replica.broker, 0);
+            }
             ids.push(self.add(&mut image, name, partition));
         }
         self.topics[topic.index()] = ids.into();
@@ -108,11 +111,7 @@ impl Cluster {
         let replicas = partition.replicas.iter().map(|replica| replica.broker);
         let isr: Vec<BrokerIndex> = replicas.filter(|b| image.unfenced[b.index()]).collect();
         partition.isr.clone_from(&isr);
-        image.partitions.push(PartitionImage {
-            leader: isr.first().copied(),
-            epoch: 0,
-            isr,
-        });
+        image.partitions.push(PartitionImage::new(isr));
         for replica in &partition.replicas {
             self.brokers[replica.broker.index()].replica_of.push(index);
         }

@@ -186,10 +186,10 @@ impl Cluster {
         for (place, part) in parts.iter_mut().enumerate() {
             self.append(ctx, (at, acks), producer, part);
             let partition = &mut self.partitions[part.partition.index()];
-            let is_committed = partition.high_watermark >= part.required_offset;
+            let is_committed = partition.high_watermark_at(at) >= part.required_offset;
             if acks == -1 && part.error.is_none() && !is_committed {
                 waiting += 1;
-                partition.purgatory.push(Waiting {
+                partition.purgatory_at(at).push(Waiting {
                     request: id,
                     part: place as u16,
                     required_offset: part.required_offset,
@@ -238,7 +238,7 @@ impl Cluster {
         let is_full = broker.disk.space == Space::Full;
         let is_known = broker.image.find(part.partition).is_some();
         let partition = &mut self.partitions[part.partition.index()];
-        let is_judged = !is_full && is_known && partition.is_led_by(at);
+        let is_judged = !is_full && is_known && partition.leads(at);
         let injected = if is_judged && matches!(acks, -1..=1) {
             partition.injected.pop_front()
         } else {
@@ -250,35 +250,30 @@ impl Cluster {
             Some(ErrorCode::KafkaStorageError)
         } else if !is_known {
             Some(ErrorCode::UnknownTopicOrPartition)
-        } else if !partition.is_led_by(at) {
+        } else if !partition.leads(at) {
             Some(ErrorCode::NotLeaderOrFollower)
         } else if !matches!(acks, -1..=1) {
             Some(ErrorCode::InvalidRequiredAcks)
         } else if injected.is_some() && after_append.is_none() {
             injected
-        } else if acks == -1 && partition.isr.len() < partition.effective_min_isr() {
+        } else if acks == -1 && !partition.has_enough_in_sync(at) {
             Some(ErrorCode::NotEnoughReplicas)
         } else if partition.compaction.is_some() && lacks_key(ctx, producer, part) {
             Some(ErrorCode::InvalidRecord)
         } else {
             None
         };
-        let verdict = refused.map_or_else(|| partition.judge(producer, part), Verdict::Refuse);
+        let stale = partition.judge_stale(at, producer, part);
+        let judge = || stale.unwrap_or_else(|| partition.judge(producer, part));
+        let verdict = refused.map_or_else(judge, Verdict::Refuse);
         match verdict {
             Verdict::Refuse(error) => part.error = Some(error),
             Verdict::Duplicate(offset) => {
                 part.base_offset = Some(offset);
-                ctx.trace(Trace {
-                    at: ctx.now,
-                    producer,
-                    partition: part.partition,
-                    first_ordinal: part.first_ordinal,
-                    records: part.records,
-                    step: TraceStep::Recognised {
-                        broker: at,
-                        base_offset: offset,
-                    },
-                });
+                say_recognised(ctx, (at, offset), producer, part);
+            }
+            Verdict::Append if stale.is_some() => {
+                part.base_offset = Some(partition.append_stale((at, ctx.now), producer, part));
             }
             Verdict::Append => {
                 let base_offset = partition.append(producer, part, ctx.now);
@@ -313,28 +308,60 @@ impl Cluster {
         if partition.purgatory.is_empty() {
             return;
         }
-        let (high_watermark, serving) = (partition.high_watermark, partition.serving);
-        let mut done = Vec::new();
-        partition.purgatory.retain(|waiting| {
-            let request = ctx.requests.get_mut(waiting.request);
-            let is_led = serving.is_some_and(|(leader, _)| leader == request.broker);
-            let is_committed = high_watermark >= waiting.required_offset;
-            if is_led && !is_committed {
-                return true;
+        let leader = partition.serving.map(|(leader, _)| leader);
+        let has_enough = partition.maximal_isr() >= partition.effective_min_isr();
+        let high_watermark = partition.high_watermark;
+        let mut purgatory = std::mem::take(&mut partition.purgatory);
+        let verdict = |waiting: &Waiting, broker| {
+            if leader == Some(broker) {
+                committed(waiting, high_watermark, has_enough)
+            } else {
+                Some(End::Failed(ErrorCode::NotLeaderOrFollower))
             }
-            if !is_led {
-                request.parts[waiting.part as usize].error = Some(ErrorCode::NotLeaderOrFollower);
-            }
-            request.waiting -= 1;
-            if request.waiting == 0 {
-                done.push(waiting.request);
-            }
-            false
-        });
+        };
+        let done = leave(ctx, &mut purgatory, verdict);
+        self.partitions[index.index()].purgatory = purgatory;
         for request in done {
             let at = ctx.requests.get(request).broker;
             self.answer_produce(ctx, at, request);
         }
+    }
+
+    /// The same at a leader that does not know that it was deposed.
+    pub(super) fn check_stale_purgatory(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, index): (BrokerIndex, PartitionIndex),
+    ) {
+        let partition = &mut self.partitions[index.index()];
+        let min_isr = partition.effective_min_isr();
+        let Some(leader) = partition.stale.iter_mut().find(|l| l.broker == at) else {
+            return;
+        };
+        let (high_watermark, has_enough) = (leader.high_watermark, leader.has_enough(min_isr));
+        let done = leave(ctx, &mut leader.purgatory, |waiting, _| {
+            committed(waiting, high_watermark, has_enough)
+        });
+        for request in done {
+            self.answer_produce(ctx, at, request);
+        }
+    }
+
+    /// A deposed leader hears of it: all who wait at it do, too.
+    pub(super) fn end_stale_office(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, index): (BrokerIndex, PartitionIndex),
+    ) {
+        let Some(mut leader) = self.partitions[index.index()].step_down(at) else {
+            return;
+        };
+        let refused = |_: &Waiting, _| Some(End::Failed(ErrorCode::NotLeaderOrFollower));
+        let done = leave(ctx, &mut leader.purgatory, refused);
+        for request in done {
+            self.answer_produce(ctx, at, request);
+        }
+        self.wake_readers(ctx, index);
     }
 
     /// `timeoutMs` of an acks=all request is over: what is not replicated is reported as such and
@@ -357,18 +384,28 @@ impl Cluster {
     ) {
         let request = ctx.requests.get_mut(id);
         for part in &mut request.parts {
-            let purgatory = &mut self.partitions[part.partition.index()].purgatory;
-            let before = purgatory.len();
-            purgatory.retain(|waiting| waiting.request != id);
-            if purgatory.len() < before {
-                part.error = Some(error);
+            let partition = &mut self.partitions[part.partition.index()];
+            let stale = partition.stale.iter_mut().map(|l| &mut l.purgatory);
+            for purgatory in std::iter::once(&mut partition.purgatory).chain(stale) {
+                let before = purgatory.len();
+                purgatory.retain(|waiting| waiting.request != id);
+                if purgatory.len() < before {
+                    part.error = Some(error);
+                }
             }
         }
         request.waiting = 0;
     }
 
     fn answer_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
-        let bytes = ctx.requests.get(id).response_bytes;
+        let request = ctx.requests.get_mut(id);
+        let image = &self.brokers[at.index()].image;
+        for part in &mut request.parts {
+            if part.error == Some(ErrorCode::NotLeaderOrFollower) {
+                part.current_leader = current_leader(image, at, part.partition);
+            }
+        }
+        let bytes = request.response_bytes;
         self.answer(ctx, at, id, bytes);
     }
 
@@ -455,6 +492,81 @@ impl Cluster {
             self.start_request(ctx, at, next);
         }
     }
+}
+
+/// A leader knows a batch that came again.
+fn say_recognised(
+    ctx: &mut Context<'_>,
+    (broker, base_offset): (BrokerIndex, u64),
+    producer: ProducerIndex,
+    part: &Part,
+) {
+    ctx.trace(Trace {
+        at: ctx.now,
+        producer,
+        partition: part.partition,
+        first_ordinal: part.first_ordinal,
+        records: part.records,
+        step: TraceStep::Recognised {
+            broker,
+            base_offset,
+        },
+    });
+}
+
+/// Whom a broker knows to lead a partition in its place.
+fn current_leader(
+    image: &Image,
+    at: BrokerIndex,
+    partition: PartitionIndex,
+) -> Option<(BrokerIndex, u32)> {
+    let state = image.find(partition)?;
+    let leader = state.leader.filter(|&leader| leader != at)?;
+    Some((leader, state.epoch))
+}
+
+/// How a batch in purgatory ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its records are committed.
+    Committed,
+    /// With an error.
+    Failed(ErrorCode),
+}
+
+/// Whether a waiting batch is done: its records are committed, and as many replicas are in sync as
+/// that takes (`DelayedProduce`).
+fn committed(waiting: &Waiting, high_watermark: u64, has_enough: bool) -> Option<End> {
+    let is_committed = high_watermark >= waiting.required_offset;
+    is_committed.then_some(if has_enough {
+        End::Committed
+    } else {
+        End::Failed(ErrorCode::NotEnoughReplicasAfterAppend)
+    })
+}
+
+/// Takes what is done out of a purgatory; gives the requests that wait for nothing else.
+fn leave(
+    ctx: &mut Context<'_>,
+    purgatory: &mut Vec<Waiting>,
+    verdict: impl Fn(&Waiting, BrokerIndex) -> Option<End>,
+) -> Vec<RequestId> {
+    let mut done = Vec::new();
+    purgatory.retain(|waiting| {
+        let request = ctx.requests.get_mut(waiting.request);
+        let Some(end) = verdict(waiting, request.broker) else {
+            return true;
+        };
+        if let End::Failed(error) = end {
+            request.parts[waiting.part as usize].error = Some(error);
+        }
+        request.waiting -= 1;
+        if request.waiting == 0 {
+            done.push(waiting.request);
+        }
+        false
+    });
+    done
 }
 
 /// Whether a leader answers with this error only when the batch is in its log already.

@@ -1,21 +1,20 @@
-//! Brokers that die, stop, hang and return; metadata that makes leaders and followers of them.
+//! Brokers that die, stop, hang and return.
 //!
-//! Source: `BrokerLifecycleManager`, `ReplicaManager.applyDelta`, `Partition.makeLeader` and
-//! `makeFollower`.
+//! Source: `BrokerLifecycleManager`.
 
 use crate::kafka::error::ErrorCode;
 use crate::sim::cluster::Cluster;
-use crate::sim::cluster::broker::{Fencing, Process, Socket, Space};
+use crate::sim::cluster::broker::{Fencing, Heartbeats, LastEnd, Process, Socket, Space};
+use crate::sim::cluster::election::Retirement;
 use crate::sim::cluster::handler::send;
+use crate::sim::cluster::isr::IsrRequests;
 use crate::sim::command::BrokerFault;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::{BrokerState, Fact, Flow};
-use crate::sim::history::LogBatch;
+use crate::sim::fact::{BrokerState, Fact};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::queue::Rank;
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::trace::{Trace, TraceStep};
 
 /// The broker asks again this long after it wanted to shut down (`BrokerLifecycleManager`).
 const SHUTDOWN_POLL: SimSpan = SimSpan::from_millis(50);
@@ -74,6 +73,7 @@ impl Cluster {
     /// will notice when its session ends.
     fn kill(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, lose_tail_records: u64) {
         self.end_process(ctx, at);
+        self.brokers[at.index()].last_end = LastEnd::Crash;
         for index in self.brokers[at.index()].replica_of.clone() {
             self.lose_tail(ctx, (at, index), lose_tail_records);
         }
@@ -88,6 +88,8 @@ impl Cluster {
         broker.incarnation += 1;
         broker.requests = 0;
         broker.disk.free_at = ctx.now;
+        broker.isr_requests = IsrRequests::default();
+        broker.heartbeats = Heartbeats::Regular;
         for message in std::mem::take(&mut broker.stalled) {
             match message {
                 Message::Request(id) => ctx.requests.release(id),
@@ -104,13 +106,8 @@ impl Cluster {
             ctx.requests.release(id);
         }
         self.reset_connections(ctx, at, |_| true);
-        for index in self.brokers[at.index()].replica_of.clone() {
-            let partition = &mut self.partitions[index.index()];
-            if partition.is_led_by(at) {
-                partition.serving = None;
-            }
-        }
-        self.renew_fetchers(ctx, at);
+        self.drop_fetchers(at);
+        self.leave_offices(at);
     }
 
     /// Resets the connections of some producers at a broker.
@@ -151,9 +148,12 @@ impl Cluster {
     /// Requests in purgatory die with their broker.
     fn leave_all_purgatories(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
         for index in self.brokers[at.index()].replica_of.clone() {
-            let waiting: Vec<_> = self.partitions[index.index()]
+            let partition = &self.partitions[index.index()];
+            let stale = partition.stale.iter().flat_map(|leader| &leader.purgatory);
+            let waiting: Vec<_> = partition
                 .purgatory
                 .iter()
+                .chain(stale)
                 .map(|w| w.request)
                 .collect();
             for id in waiting {
@@ -178,53 +178,10 @@ impl Cluster {
         }
         let partition = &mut self.partitions[index.index()];
         let oldest = partition.log.oldest_remembered();
-        let Some(replica) = partition.replica_mut(at) else {
-            return;
-        };
-        replica.end_offset = replica.end_offset.saturating_sub(records).max(oldest);
-        replica.known_end_offset = replica.known_end_offset.min(replica.end_offset);
-        let kept = partition
-            .replicas
-            .iter()
-            .map(|r| r.end_offset)
-            .max()
-            .unwrap_or(0);
+        let end = partition.replica_end(at);
+        partition.cut_replica(at, end.saturating_sub(records).max(oldest.min(end)));
+        let kept = partition.longest_shared_end();
         self.cut_log(ctx, index, kept);
-    }
-
-    /// Cuts a log where no replica reaches further, and says which records are gone.
-    fn cut_log(&mut self, ctx: &mut Context<'_>, partition: PartitionIndex, offset: u64) {
-        let gone: Vec<LogBatch> = self.partitions[partition.index()].truncate(offset);
-        let Some(first) = gone.first() else { return };
-        let records = gone.iter().map(|batch| u64::from(batch.records)).sum();
-        let from_offset = first.base_offset;
-        let fact = Fact::RecordsTruncated {
-            partition,
-            from_offset,
-            records,
-        };
-        ctx.fact(Rank::CONTROLLER, fact);
-        for batch in gone {
-            let (producer, records) = (batch.producer, batch.records);
-            let first_ordinal = batch.first_ordinal;
-            ctx.trace(Trace {
-                at: ctx.now,
-                producer,
-                partition,
-                first_ordinal,
-                records,
-                step: TraceStep::Truncated {
-                    from_offset: batch.base_offset,
-                },
-            });
-            let flow = Flow::Truncated {
-                producer,
-                partition,
-                first_ordinal,
-                records,
-            };
-            ctx.flow(Rank::CONTROLLER, flow);
-        }
     }
 
     /// Controlled shutdown: leaders move away first, then the process ends.
@@ -233,7 +190,7 @@ impl Cluster {
         self.controller.leaving[at.index()] = true;
         self.say(ctx, at);
         let mut image = (*self.controller.image).clone();
-        self.retire(&mut image, at);
+        self.retire(&mut image, at, Retirement::Clean);
         self.publish(ctx, image);
         let broker = &self.brokers[at.index()];
         let linger = SimSpan::from_millis(broker.settings.controller.append_linger_ms);
@@ -260,6 +217,7 @@ impl Cluster {
             return;
         }
         self.end_process(ctx, at);
+        self.brokers[at.index()].last_end = LastEnd::Clean;
         // A clean shutdown leaves no session behind that a restart would have to wait for.
         self.controller.last_heartbeat[at.index()] = SimTime::ZERO;
         self.fence(ctx, at);
@@ -273,7 +231,19 @@ impl Cluster {
         let handled = std::mem::take(&mut broker.stalled_handled);
         let calls = std::mem::take(&mut broker.stalled_calls);
         let incarnation = broker.incarnation;
+        if broker.heartbeats == Heartbeats::Stopped {
+            // The one that was under way is answered; the next follows after the usual interval.
+            broker.heartbeats = Heartbeats::Regular;
+            let interval = broker.settings.controller.broker_heartbeat_interval_ms;
+            let next = ctx.now + SimSpan::from_millis(interval.max(1));
+            let event = Event::Heartbeat {
+                broker: at,
+                incarnation,
+            };
+            ctx.queue.push(next, Rank::broker(at), event);
+        }
         self.say(ctx, at);
+        self.send_metadata(ctx, at);
         for id in handled {
             self.on_request_handled(ctx, (at, incarnation), id);
         }
@@ -325,12 +295,6 @@ impl Cluster {
         }
         broker.process = Process::Up;
         let lag_time = broker.settings.replication.lag_time_max_ms;
-        if self.controller.fencing(at) == Fencing::Unfenced {
-            // The process before is gone: whatever it was in sync with, this one may not be.
-            self.fence(ctx, at);
-        }
-        let broker = &mut self.brokers[at.index()];
-        broker.image = self.controller.image.clone();
         self.controller.last_heartbeat[at.index()] = ctx.now;
         let isr_check = ctx.now + SimSpan::from_millis((lag_time / 2).max(1));
         let (heartbeat, expiration) = (
@@ -345,65 +309,33 @@ impl Cluster {
         );
         ctx.queue.push(ctx.now, Rank::broker(at), heartbeat);
         ctx.queue.push(isr_check, Rank::broker(at), expiration);
+        self.register(ctx, at);
+        self.brokers[at.index()].image = self.controller.image.clone();
         self.unfence(ctx, at);
-        self.renew_fetchers(ctx, at);
+        self.delete_replicas(at);
+        let partitions = self.brokers[at.index()].replica_of.clone();
+        self.follow(ctx, at, &partitions);
+        self.welcome_fetchers(ctx, at);
     }
 
-    /// A broker applies the latest metadata: leaders first, then followers.
-    pub(super) fn on_metadata_applied(
-        &mut self,
-        ctx: &mut Context<'_>,
-        at: BrokerIndex,
-        incarnation: u32,
-    ) {
-        let broker = &mut self.brokers[at.index()];
-        let is_current = broker.image.version == self.controller.image.version;
-        if broker.incarnation != incarnation || is_current || broker.process == Process::Paused {
+    /// The controller takes a new process for a broker: it is fenced at first. One that did not
+    /// shut down in order may have lost what it had not flushed: it is in sync nowhere, and not
+    /// eligible (`handleUncleanBrokerShutdown`).
+    fn register(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        let crashed = self.brokers[at.index()].last_end == LastEnd::Crash;
+        if !crashed && self.controller.fencing(at) == Fencing::Fenced {
             return;
         }
-        broker.image = self.controller.image.clone();
-        let image = broker.image.clone();
-        for index in self.brokers[at.index()].replica_of.clone() {
-            let state = image.partition(index);
-            let partition = &mut self.partitions[index.index()];
-            if state.leader == Some(at) {
-                partition.isr.clone_from(&state.isr);
-                if partition.serving != Some((at, state.epoch)) {
-                    self.make_leader(ctx, (at, state.epoch), index);
-                }
-                if self.partitions[index.index()].advance_high_watermark() {
-                    self.check_purgatory(ctx, index);
-                }
-            } else if partition.is_led_by(at) {
-                partition.serving = None;
-                self.check_purgatory(ctx, index);
-            }
-        }
-        self.serve_fetchers_of(ctx, at);
-    }
-
-    /// Takes office: the log ends where this replica's ends, and followers fetch from here.
-    fn make_leader(
-        &mut self,
-        ctx: &mut Context<'_>,
-        (at, epoch): (BrokerIndex, u32),
-        index: PartitionIndex,
-    ) {
-        let partition = &mut self.partitions[index.index()];
-        let end_offset = partition.replica_end(at);
-        partition.serving = Some((at, epoch));
-        self.check_purgatory(ctx, index);
-        self.cut_log(ctx, index, end_offset);
-        let partition = &mut self.partitions[index.index()];
-        for replica in &mut partition.replicas {
-            // Followers' first fetches tell the new leader how far they are; they cost nothing
-            // here, because one round trip hides in the time that an election takes.
-            let is_up = self.brokers[replica.broker.index()].is_serving();
-            replica.known_end_offset = if is_up { replica.end_offset } else { 0 };
-            replica.caught_up = ctx.now;
-            replica.fetch_pending = false;
-        }
-        self.mark_dirty(index, at);
+        let mut image = (*self.controller.image).clone();
+        image.unfenced[at.index()] = false;
+        let why = if crashed {
+            Retirement::AfterCrash
+        } else {
+            Retirement::Clean
+        };
+        self.retire(&mut image, at, why);
+        self.brokers[at.index()].last_end = LastEnd::Clean;
+        self.publish(ctx, image);
     }
 
     /// Whether a broker would be alive to the eye of an operator, for screens.

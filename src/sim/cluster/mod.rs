@@ -1,10 +1,11 @@
 //! The cluster: brokers, their partitions, the controller and the group coordinators.
 //!
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
-//! `handler`, that of consumers in `consumers`, follower fetching in `replication`, processes that
-//! die and return in `life`, sessions and elections in `controller`, consumer groups in
-//! `coordinator`, quotas in `quotas`, old segments in `retention`, topics that get more partitions
-//! in `growth` and other settings in `configs`.
+//! `handler`, that of consumers in `consumers`, follower fetching in `replication`, in-sync
+//! replicas in `isr`, taking office and following in `leadership`, processes that die and return in
+//! `life`, sessions in `controller`, elections in `election`, replicas that move in `reassign`,
+//! consumer groups in `coordinator`, quotas in `quotas`, old segments in `retention`, topics that
+//! get more partitions in `growth` and other settings in `configs`.
 
 mod broker;
 mod cleaner;
@@ -12,13 +13,17 @@ mod configs;
 mod consumers;
 mod controller;
 mod coordinator;
+mod election;
 mod group;
 mod growth;
 mod handler;
+mod isr;
 mod key_watch;
+mod leadership;
 mod life;
 mod placement;
 mod quotas;
+mod reassign;
 mod recompression;
 mod replication;
 mod retention;
@@ -161,12 +166,6 @@ impl Cluster {
             } => {
                 self.on_shutdown_done(ctx, broker, incarnation);
             }
-            Event::AlterPartition {
-                partition,
-                leader_epoch,
-            } => {
-                self.on_alter_partition(ctx, partition, leader_epoch);
-            }
             Event::CallHandled {
                 broker,
                 incarnation,
@@ -175,11 +174,43 @@ impl Cluster {
             Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
             Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
             Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
-            Event::Run { .. }
-            | Event::ConsumerTurn { .. }
-            | Event::Deliver(_)
-            | Event::ReplayFetch { .. }
-            | Event::Command(_) => {}
+            event => self.on_replica_timer(ctx, event),
+        }
+    }
+
+    /// The same, of what lies between brokers and the controller.
+    fn on_replica_timer(&mut self, ctx: &mut Context<'_>, event: Event) {
+        match event {
+            Event::AlterPartition {
+                broker,
+                incarnation,
+            } => {
+                self.on_alter_partition(ctx, broker, incarnation);
+            }
+            Event::IsrAltered {
+                broker,
+                incarnation,
+            } => {
+                self.on_isr_altered(ctx, broker, incarnation);
+            }
+            Event::FetchWaited(fetcher) => self.on_fetch_waited(ctx, fetcher),
+            Event::FetchRetried {
+                follower,
+                partition,
+            } => {
+                if let Some(index) = self.find(partition) {
+                    self.on_fetch_retried(ctx, follower, index);
+                }
+            }
+            Event::FetcherStarted(fetcher) => self.on_fetcher_started(ctx, fetcher),
+            Event::UncleanElection => self.on_unclean_election(ctx),
+            Event::ReplicationQuota {
+                broker,
+                incarnation,
+            } => {
+                self.on_replication_quota(ctx, broker, incarnation);
+            }
+            _ => {}
         }
     }
 }

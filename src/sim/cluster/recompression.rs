@@ -47,7 +47,7 @@ impl Cluster {
         let (mut bytes, mut took) = (0, SimSpan::ZERO);
         for part in &mut ctx.requests.get_mut(id).parts {
             let partition = &self.partitions[part.partition.index()];
-            if !partition.is_led_by(at) {
+            if !partition.leads(at) {
                 continue;
             }
             if let StoredCompression::With(compression) = partition.settings.compression

@@ -6,6 +6,7 @@ use crate::kafka::settings::TopicSettings;
 use crate::sim::cluster::broker::Broker;
 use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
+use crate::sim::cluster::election::Eligible;
 use crate::sim::cluster::group::Group;
 use crate::sim::cluster::quotas::Quotas;
 use crate::sim::cluster::recompression::Recompression;
@@ -15,7 +16,7 @@ use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::metadata::{Image, PartitionImage, TopicImage};
-use crate::sim::partition::Partition;
+use crate::sim::partition::{Partition, Source};
 use crate::sim::queue::{EventQueue, Rank};
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -49,7 +50,10 @@ impl Cluster {
         }
         let image = Arc::new(Image {
             version: 1,
-            partitions: partitions.iter().map(partition_image).collect(),
+            partitions: partitions
+                .iter()
+                .map(|partition| PartitionImage::new(partition.isr.clone()))
+                .collect(),
             unfenced: vec![true; config.brokers.len()],
             topics,
         });
@@ -65,25 +69,23 @@ impl Cluster {
             }
         }
         schedule(&brokers, queue);
-        if partitions
-            .iter()
-            .any(|partition| partition.compaction.is_some())
-        {
+        if partitions.iter().any(|p| p.compaction.is_some()) {
             let first = SimTime::ZERO + CLEANER_BACKOFF;
             queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
         }
-        let count = brokers.len();
+        let (count, fetchers) = (brokers.len(), fetchers(&partitions, brokers.len()));
         Self {
             brokers,
             partitions,
             topics: laid_out,
-            fetchers: vec![FetcherState::default(); count * count],
+            fetchers,
             controller: Controller {
                 image,
                 last_heartbeat: vec![SimTime::ZERO; count],
                 leaving: vec![false; count],
                 producer_ids: vec![0..0; count],
                 blocks_given: 0,
+                eligible: Eligible::of(config),
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
             quotas: Quotas::new(config),
@@ -133,12 +135,16 @@ fn lay_out(topic: TopicIndex, layout: &ExistingTopic) -> impl Iterator<Item = Pa
         })
 }
 
-fn partition_image(partition: &Partition) -> PartitionImage {
-    PartitionImage {
-        leader: partition.serving.map(|(leader, _)| leader),
-        epoch: 0,
-        isr: partition.isr.clone(),
+/// Every follower's fetch waits at its leader.
+fn fetchers(partitions: &[Partition], brokers: usize) -> Vec<FetcherState> {
+    let mut fetchers = vec![FetcherState::default(); brokers * brokers];
+    for replica in partitions.iter().flat_map(|p| &p.replicas) {
+        if let Source::Fetching(leader, _) = replica.source {
+            let place = replica.broker.index() * brokers + leader.index();
+            fetchers[place] = FetcherState::parked();
+        }
     }
+    fetchers
 }
 
 fn schedule(brokers: &[Broker], queue: &mut EventQueue<Event>) {
@@ -155,6 +161,12 @@ fn schedule(brokers: &[Broker], queue: &mut EventQueue<Event>) {
         SimTime::ZERO + rebalance,
         Rank::CONTROLLER,
         Event::LeaderRebalance,
+    );
+    let unclean = SimSpan::from_millis(settings.unclean_leader_election_interval_ms.max(1));
+    queue.push(
+        SimTime::ZERO + unclean,
+        Rank::CONTROLLER,
+        Event::UncleanElection,
     );
     queue.push(
         SimTime::ZERO + RETENTION_DELAY,

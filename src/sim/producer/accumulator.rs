@@ -359,6 +359,7 @@ impl Accumulator {
         }
         batch.stage = Stage::InFlight;
         batch.drained = now;
+        batch.leader_epoch = queue.leader_epoch;
         Some(id)
     }
 

@@ -38,6 +38,8 @@ pub struct Batch {
     pub last_attempt_ms: u64,
     /// Whether a retry waits at all.
     pub leader: LeaderOfRetry,
+    /// Epoch of the leader that it was last sent to.
+    pub leader_epoch: u32,
     /// How often it was re-queued.
     pub attempts: u32,
     /// When the sender last took it.
@@ -126,6 +128,7 @@ impl Batches {
             created_ms: now.as_millis(),
             last_attempt_ms: now.as_millis(),
             leader: LeaderOfRetry::Same,
+            leader_epoch: 0,
             attempts: 0,
             drained: now,
             base_sequence: -1,

@@ -243,6 +243,7 @@ fn part(queue: &Queue, batch: &Batch, (id, codec): (BatchId, CompressionType)) -
         codec,
         first_ordinal: batch.first_ordinal,
         error: None,
+        current_leader: None,
         base_offset: None,
         required_offset: 0,
     }

@@ -166,10 +166,13 @@ impl Client {
 
     /// KIP-951: a retried batch goes at once to a leader that is newer than its last attempt.
     fn skip_backoff(&mut self, place: u32) {
-        if !self.settings.version.skips_backoff_for_new_leaders() {
-            return;
+        for id in self.accumulator.queues[place as usize].deque.clone() {
+            self.skip_backoff_of(id);
         }
-        for &id in &self.accumulator.queues[place as usize].deque {
+    }
+
+    fn skip_backoff_of(&mut self, id: BatchId) {
+        if self.settings.version.skips_backoff_for_new_leaders() {
             self.accumulator.batches.get_mut(id).leader = LeaderOfRetry::Newer;
         }
     }
@@ -186,7 +189,34 @@ impl Client {
                 Some(error) => self.on_error(ctx, part.batch, error, slot),
             }
         }
+        self.learn_named_leaders(&parts);
         ctx.requests.get_mut(id).parts = parts;
+    }
+
+    /// KIP-951: a broker that does not lead names who does; a client that knows no better turns
+    /// to that one without asking for metadata first.
+    fn learn_named_leaders(&mut self, parts: &[Part]) {
+        if !self.settings.version.skips_backoff_for_new_leaders() {
+            return;
+        }
+        let mut is_news = false;
+        for part in parts {
+            let Some((leader, epoch)) = part.current_leader else {
+                continue;
+            };
+            let mut queues = self.accumulator.queues.iter_mut().zip(0_u32..);
+            let queue = queues.find(|(queue, _)| queue.partition == part.partition);
+            let Some((queue, place)) = queue.filter(|(queue, _)| epoch > queue.leader_epoch) else {
+                continue;
+            };
+            queue.leader_epoch = epoch;
+            self.accumulator.front_mut(place).leader = Some(leader);
+            self.skip_backoff(place);
+            is_news = true;
+        }
+        if is_news {
+            self.sort_by_leader();
+        }
     }
 
     /// A produce request will never be answered: its connection is gone.
@@ -272,7 +302,13 @@ impl Client {
         }
         let batch = self.accumulator.batches.get(id);
         let (place, had_retries) = (batch.queue, batch.attempts < self.settings.retries);
-        let adjusts = had_retries && self.idempotence.is_on();
+        // What fails as out of order leaves a gap in the log, however often it was tried
+        // (`TransactionManager.handleFailedBatch`; `UnknownProducerIdException` is one of these).
+        let leaves_gap = matches!(
+            error,
+            ErrorCode::OutOfOrderSequenceNumber | ErrorCode::UnknownProducerId
+        );
+        let adjusts = (had_retries || leaves_gap) && self.idempotence.is_on();
         let node = match self.connections.node_of(slot) {
             Node::Bootstrap(broker) => -1 - i32::from(broker.0),
             Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,
@@ -337,6 +373,12 @@ impl Client {
     fn retry(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode) {
         let now_ms = ctx.now.as_millis();
         self.accumulator.reenqueue(id, now_ms);
+        let batch = self.accumulator.batches.get(id);
+        let place = batch.queue;
+        // The client may have heard of a newer leader while the batch was under way.
+        if self.accumulator.queues[place as usize].leader_epoch > batch.leader_epoch {
+            self.skip_backoff_of(id);
+        }
         let batch = self.accumulator.batches.get(id);
         let queue = &self.accumulator.queues[batch.queue as usize];
         self.metrics

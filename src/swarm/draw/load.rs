@@ -3,6 +3,9 @@
 use super::super::dice::Dice;
 use super::{Client, Lines, World};
 
+/// Records of a load that waits for each of them, at most.
+const AWAITED_MAX: u64 = 100;
+
 /// The lines of one `[[producer.load]]`: at most ten seconds of sending.
 pub(super) fn draw(
     dice: &mut Dice,
@@ -14,7 +17,7 @@ pub(super) fn draw(
     lines.text("topic", &world.topics[topic].name);
     let rate = dice.pick(&[15, 40, 80, 150]);
     lines.set("rate", rate);
-    lines.set("records", rate * dice.pick(&[1, 3, 6, 9]));
+    let mut records = rate * dice.pick(&[1, 3, 6, 9]);
     if dice.chance(30) {
         lines.text("pacing", "open");
     }
@@ -27,10 +30,15 @@ pub(super) fn draw(
     key(dice, lines);
     lines.set("value", value(dice));
     match dice.below(10) {
-        0 => lines.text("await", "each"),
+        0 => {
+            lines.text("await", "each");
+            // One at a time takes its time.
+            records = records.min(AWAITED_MAX);
+        }
         1 => lines.set("await", "{ every = 10 }"),
         _ => {}
     }
+    lines.set("records", records);
     lines.text(
         "on-failed",
         dice.pick(&["count", "count", "resend", "spill"]),

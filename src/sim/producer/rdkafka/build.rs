@@ -222,6 +222,7 @@ impl Rdkafka {
                 codec,
                 first_ordinal: run.first,
                 error: None,
+                current_leader: None,
                 base_offset: None,
                 required_offset: 0,
             });

@@ -258,7 +258,10 @@ impl Rdkafka {
 
     fn learn_leader(&mut self, ctx: &mut Context<'_>, place: u32, image: &Image) -> Learned {
         let toppar = &self.toppars[place as usize];
-        let state = image.partition(toppar.partition);
+        // A broker that lags behind may not have heard of a partition that another one told of.
+        let Some(state) = image.find(toppar.partition) else {
+            return Learned::Nothing;
+        };
         if state.epoch < toppar.leader_epoch {
             return Learned::Nothing;
         }
