@@ -2,7 +2,7 @@
 
 use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult};
 use crate::sim::partition::Partition;
-use crate::sim::transactions::producer_states::Fate;
+use crate::sim::transactions::producer_states::{Fate, ProducerStates};
 use crate::sim::view::EntryKind;
 
 /// Neighbouring offsets with the same story.
@@ -41,7 +41,7 @@ impl Partition {
         let mut runs: Vec<Run> = Vec::new();
         let mut next = end;
         let entries = self.transactions().into_iter();
-        for entry in entries.flat_map(|states| states.entries_from_last()) {
+        for entry in entries.flat_map(ProducerStates::entries_from_last) {
             if runs.len() > most || entry.offset < start {
                 break;
             }

@@ -47,12 +47,10 @@ const fn card(pane: Pane) -> Card {
             absent: "Retention; page cache; tiered storage.",
         },
         Pane::Markers => Card {
-            exact: "States, producer ids and epochs at the coordinator, versions 1 and 2; its last \
-                records; control records with their offsets; last stable offset and high \
-                watermark; what became of every record.",
+            exact: "States, producer ids and epochs at the coordinator, and its last records; \
+                markers and offsets; what became of every record.",
             approximated: "A new coordinator has its log loaded at once; markers that failed are \
-                sent again after 10 ms. A lane shows the end of a log, neighbours of one \
-                transaction together; a caret in the middle of them is left out.",
+                sent again after 10 ms; a caret inside a run of records is left out.",
             absent: "librdkafka's transactions.",
         },
         Pane::Cluster => Card {
