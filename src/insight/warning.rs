@@ -16,6 +16,7 @@ mod keys;
 mod producer;
 mod quota;
 mod rdkafka;
+mod replication;
 mod skew;
 mod waiting;
 
@@ -117,8 +118,10 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 23] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 25] = [
     &cluster::AcknowledgedLoss,
+    &replication::PartitionsOffline,
+    &replication::UnderMinIsr,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
     &waiting::BufferFilling,

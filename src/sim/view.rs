@@ -245,8 +245,13 @@ pub struct PartitionView {
     pub leader: Option<BrokerIndex>,
     /// `leader epoch`.
     pub leader_epoch: u32,
+    /// Who has taken office, and in which epoch: behind `leader` and `leader_epoch` while metadata
+    /// is on its way.
+    pub office: Option<(BrokerIndex, u32)>,
     /// In-sync replicas.
     pub isr: Vec<BrokerIndex>,
+    /// In-sync replicas that acks=all needs: `min(min.insync.replicas, replicas)`.
+    pub min_isr: usize,
     /// Eligible leader replicas: who left the ISR while too few remained.
     pub elr: Vec<BrokerIndex>,
     /// Who led last, while nobody does.

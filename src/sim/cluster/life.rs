@@ -255,7 +255,7 @@ impl Cluster {
         for message in messages {
             self.on_message(ctx, at, message);
         }
-        self.serve_fetchers_of(ctx, at);
+        self.wake_fetchers(ctx, at);
     }
 
     /// A new process starts. It cannot register while the controller thinks that the previous one

@@ -552,6 +552,24 @@ impl Cluster {
         }
     }
 
+    /// A broker goes on after a pause, in which its timers ran out unheard: the fetches that wait
+    /// at it are renewed, and its own go out.
+    pub(super) fn wake_fetchers(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) {
+        for follower in (0..self.brokers.len() as u16).map(BrokerIndex) {
+            let state = &self.fetchers[self.fetcher_place(follower, broker)];
+            if state.state == Fetching::Parked && !state.joining.is_empty() {
+                self.bring_in(ctx, follower, broker);
+            }
+        }
+        let mut left_out = self.brokers[broker.index()].replica_of.clone();
+        left_out.retain(|index| {
+            let replica = self.partitions[index.index()].replica(broker);
+            matches!(replica.map(|r| r.source), Some(Source::Joining(..)))
+        });
+        self.follow(ctx, broker, &left_out);
+        self.serve_fetchers_of(ctx, broker);
+    }
+
     /// A fetcher connects anew.
     pub(super) fn on_fetcher_started(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher) {
         let place = self.fetcher_place(fetcher.follower, fetcher.leader);

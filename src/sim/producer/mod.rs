@@ -394,6 +394,9 @@ impl Producer {
 
     fn resume(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
+        if let Some(application) = &mut self.application {
+            application.oversleep(ctx.now);
+        }
         for message in std::mem::take(&mut self.stalled) {
             self.on_message(ctx, message);
         }

@@ -221,6 +221,13 @@ impl Application {
         }
     }
 
+    /// The process goes on after a pause: what was due meanwhile is done now.
+    pub fn oversleep(&mut self, now: SimTime) {
+        for thread in &mut self.threads {
+            thread.next_at = thread.next_at.max(now);
+        }
+    }
+
     /// When something happens here by itself.
     pub fn next_at(&self) -> SimTime {
         let threads = self.threads.iter().map(|thread| thread.next_at).min();
