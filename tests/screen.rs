@@ -174,6 +174,15 @@ fn a_run_that_is_over_stays() {
 }
 
 #[test]
+fn lanes_show_what_became_of_each_owners_records() {
+    insta::assert_snapshot!("lanes-120x36", Stage::new("zombie", MEDIUM).at(41.5).text());
+    let small = Stage::new("fare-and-payout", SMALL).at(8.25).text();
+    insta::assert_snapshot!("lanes-80x24", small);
+    let load = Stage::new("shard-ids", LARGE).at(10.3).text();
+    insta::assert_snapshot!("lanes-200x60", load);
+}
+
+#[test]
 fn trouble_is_red_and_nothing_else_is() {
     insta::assert_snapshot!(Stage::new("full-buffer", SMALL).at(110.0).styles());
 }

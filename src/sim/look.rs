@@ -15,14 +15,16 @@ use crate::sim::ids::{
     TopicPartition,
 };
 use crate::sim::key_places::KeyHistory;
+use crate::sim::producer::Producer;
 use crate::sim::read_order::GroupReads;
 use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
+use crate::sim::transactions::lane::Run;
 use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::{
     BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView, ProducerTotals,
-    ProducerView, RdkafkaFigure, TransactionView, TransactionalEntry,
+    ProducerView, RdkafkaFigure, TransactionView, TransactionalClientView, TransactionalEntry,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -136,6 +138,17 @@ impl Simulation {
     pub fn transactional_entries(&self, index: PartitionIndex) -> Vec<TransactionalEntry> {
         let states = self.cluster.partition(index).transactions();
         states.map_or_else(Vec::new, |states| states.entries().collect())
+    }
+
+    /// The last runs of a partition's log, in order of offsets; `most` of them at most.
+    pub fn lane(&self, index: PartitionIndex, most: usize) -> Vec<Run> {
+        self.cluster.partition(index).lane(most)
+    }
+
+    /// The clients that have a transactional id, as they see themselves.
+    pub fn transactional_clients(&self) -> Vec<TransactionalClientView> {
+        let producers = self.producers.iter();
+        producers.filter_map(Producer::transaction_view).collect()
     }
 
     /// Whether records of transactions ever came to a partition.

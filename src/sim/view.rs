@@ -506,6 +506,32 @@ pub struct TransactionView {
     pub updated: SimTime,
     /// `transaction.timeout.ms` of its owner.
     pub timeout_ms: u64,
+    /// What its coordinators wrote last, oldest first.
+    pub steps: Vec<TransactionStep>,
+}
+
+/// A record of an id in `__transaction_state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionStep {
+    /// When it was replicated.
+    pub at: SimTime,
+    /// The state that it says.
+    pub state: TransactionState,
+    /// Producer id and epoch.
+    pub producer: ProducerIdAndEpoch,
+}
+
+/// A client with a transactional id, as it sees itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionalClientView {
+    /// Whose.
+    pub producer: ProducerIndex,
+    /// Its id.
+    pub transactional_id: Arc<str>,
+    /// `TransactionManager.State`, by its name.
+    pub state: &'static str,
+    /// The producer id and epoch that it believes in.
+    pub owns: Option<ProducerIdAndEpoch>,
 }
 
 /// A transactional batch or a marker in a log.

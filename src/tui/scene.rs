@@ -100,7 +100,24 @@ impl<'a> Scene<'a> {
             partitions: cells(self.session.simulation().partitions().count()),
             machines: cells(config.brokers.len().saturating_add(config.producers.len())),
             consumers: cells(config.groups.len().saturating_add(config.consumers.len())),
+            lanes: cells(self.lane_lines()),
             expectations: cells(self.session.insight().judgements().len()),
+        }
+    }
+
+    /// Lines that lanes and transactional ids may come to need: nothing moves when they do.
+    fn lane_lines(&self) -> usize {
+        let producers = self.config().producers.iter();
+        let mut ids: Vec<_> = producers
+            .filter_map(|producer| producer.client.transactional_id())
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let partitions = self.session.simulation().partitions().count();
+        if ids.is_empty() {
+            0
+        } else {
+            3 * ids.len() + 2 * partitions
         }
     }
 

@@ -369,22 +369,12 @@ impl ProducerStates {
 
     /// The transactional batches and markers that are remembered, in order.
     pub fn entries(&self) -> impl Iterator<Item = TransactionalEntry> + '_ {
-        self.entries.iter().map(|entry| match entry {
-            Entry::Data(batch) => TransactionalEntry {
-                offset: batch.base_offset,
-                producer: (batch.part.producer_id, batch.part.epoch),
-                what: EntryKind::Records {
-                    records: batch.part.records,
-                    base_sequence: batch.part.base_sequence,
-                    bytes: batch.part.stored_bytes,
-                },
-            },
-            Entry::Marker(marker) => TransactionalEntry {
-                offset: marker.offset,
-                producer: marker.producer,
-                what: EntryKind::Marker(marker.result),
-            },
-        })
+        self.entries.iter().map(Entry::view)
+    }
+
+    /// The same, the newest first.
+    pub fn entries_from_last(&self) -> impl Iterator<Item = TransactionalEntry> + '_ {
+        self.entries.iter().rev().map(Entry::view)
     }
 
     fn entry_over(&self, offset: u64) -> Option<&Entry> {
@@ -438,6 +428,25 @@ pub enum Hide {
 }
 
 impl Entry {
+    fn view(&self) -> TransactionalEntry {
+        match self {
+            Self::Data(batch) => TransactionalEntry {
+                offset: batch.base_offset,
+                producer: (batch.part.producer_id, batch.part.epoch),
+                what: EntryKind::Records {
+                    records: batch.part.records,
+                    base_sequence: batch.part.base_sequence,
+                    bytes: batch.part.stored_bytes,
+                },
+            },
+            Self::Marker(marker) => TransactionalEntry {
+                offset: marker.offset,
+                producer: marker.producer,
+                what: EntryKind::Marker(marker.result),
+            },
+        }
+    }
+
     fn offset(&self) -> u64 {
         match self {
             Self::Data(batch) => batch.base_offset,

@@ -47,11 +47,11 @@ const fn card(pane: Pane) -> Card {
             absent: "Retention; page cache; tiered storage.",
         },
         Pane::Markers => Card {
-            exact: "States, producer ids and epochs at the coordinator, versions 1 and 2; control \
-                records with their offsets; last stable offset and high watermark.",
+            exact: "States, producer ids and epochs at the coordinator, and its last records; \
+                markers and offsets; what became of every record.",
             approximated: "A new coordinator has its log loaded at once; markers that failed are \
-                sent again after 10 ms. The last offsets of a partition are shown, newest first.",
-            absent: "librdkafka's transactions; generated load in transactions.",
+                sent again after 10 ms; a caret inside a run of records is left out.",
+            absent: "librdkafka's transactions.",
         },
         Pane::Cluster => Card {
             exact: "One request at a time per connection, in order; an acks=all wait holds its \

@@ -1,17 +1,24 @@
-//! Transactions: a line for each transactional id, and for each of their partitions the last
-//! offsets with what became of them, markers among them.
+//! Transaction markers: a lane for every partition that transactions came to, and what the
+//! coordinator knows of each transactional id.
+//!
+//! A lane shows the end of the log, the newest on the right: records of one transaction together,
+//! by shape (open, committed, aborted), markers as reversed letters. Below it are offsets, with the
+//! last stable offset and the high watermark. What does not fit is left out by rank: first the
+//! coordinator's log, then the owners, then the offsets; the rest scrolls.
+
+mod lane;
+mod owner;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use crate::insight::names;
 use crate::kafka::transaction::TransactionState;
-use crate::sim::view::{PartitionView, TransactionView};
+use crate::sim::ids::PartitionIndex;
+use crate::sim::view::TransactionView;
 use crate::tui::model::Extent;
-use crate::tui::number;
+use crate::tui::pane::Pane;
 use crate::tui::panel::{Panel, list};
 use crate::tui::scene::Scene;
 use crate::tui::text;
@@ -23,17 +30,30 @@ const NONE: &str = "no producer here is transactional";
 const WOULD_SHOW: &str = "With a transactional.id: a lane per partition with data by producer and \
     epoch, COMMIT and ABORT markers, last stable offset and high watermark; the coordinator's log; \
     the time left to transaction.timeout.ms; fenced producers.";
-/// Offsets of a partition that are shown at most, the last ones.
-const OFFSETS_SHOWN: usize = 8;
 /// Partitions that are looked at for one frame at most.
 const PARTITIONS_MAX: usize = 200;
+/// Transactional ids that are looked at for one frame at most.
+const IDS_MAX: usize = 100;
+
+/// How much is said of everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    /// A line for each id and each lane.
+    Lines,
+    /// Offsets below the lanes.
+    Offsets,
+    /// Who has, or had, an id.
+    Owners,
+    /// What the coordinator wrote.
+    Log,
+}
 
 /// What the pane shows.
 #[derive(Debug)]
 pub struct Markers<'a> {
     /// Looks.
     pub theme: &'a Theme,
-    /// A line for each id and each of their partitions; none where nobody is transactional.
+    /// Ids and lanes; none where nobody is transactional.
     pub lines: Vec<Line<'static>>,
     /// Transactions that are open or being ended.
     pub open: usize,
@@ -43,8 +63,7 @@ pub struct Markers<'a> {
 
 impl<'a> Markers<'a> {
     /// The pane now.
-    pub fn read(scene: &'a Scene<'a>) -> Self {
-        let first = scene.model.scroll[crate::tui::pane::Pane::Markers.index()];
+    pub fn read(scene: &'a Scene<'a>, area: Rect) -> Self {
         let transactions = if scene.config().is_transactional() {
             scene.session.simulation().transactions()
         } else {
@@ -57,8 +76,8 @@ impl<'a> Markers<'a> {
         Self {
             theme: scene.theme(),
             open: transactions.iter().filter(is_open).count(),
-            lines: lines(scene, &transactions),
-            first,
+            lines: lines(scene, &transactions, area),
+            first: scene.model.scroll[Pane::Markers.index()],
         }
     }
 
@@ -79,95 +98,58 @@ impl<'a> Markers<'a> {
     }
 }
 
-fn lines(scene: &Scene<'_>, transactions: &[TransactionView]) -> Vec<Line<'static>> {
+/// Everything, in as much detail as there is room for.
+fn lines(scene: &Scene<'_>, transactions: &[TransactionView], area: Rect) -> Vec<Line<'static>> {
     if !scene.config().is_transactional() {
         return Vec::new();
     }
-    let styles = scene.theme().styles;
-    let mut lines: Vec<_> = transactions.iter().map(|view| of_id(scene, view)).collect();
-    if lines.is_empty() {
-        let words = "no transactional id has an owner yet";
-        lines.push(Line::styled(words, styles.text.dim));
-    }
     let simulation = scene.session.simulation();
-    let partitions = simulation.partitions().take(PARTITIONS_MAX);
-    for index in partitions.filter(|&index| simulation.has_transactions(index)) {
-        let view = simulation.partition(index);
-        lines.push(of_partition(scene, &view));
-        lines.push(of_offsets(scene, &view));
+    let partitions = simulation
+        .partitions()
+        .filter(|&index| simulation.has_transactions(index));
+    let partitions: Vec<PartitionIndex> = partitions.take(PARTITIONS_MAX).collect();
+    let ids = &transactions[..transactions.len().min(IDS_MAX)];
+    let levels = [Detail::Log, Detail::Owners, Detail::Offsets, Detail::Lines];
+    // Where there is not enough room for all, a few lanes still have their offsets.
+    let few = partitions.len() * 4 <= usize::from(area.height);
+    let least = if few { Detail::Offsets } else { Detail::Lines };
+    let mut lines = Vec::new();
+    for detail in levels.into_iter().filter(|&detail| detail >= least) {
+        lines = in_detail(scene, (ids, &partitions), area.width, detail);
+        if lines.len() <= usize::from(area.height) {
+            break;
+        }
     }
     lines
 }
 
-fn of_id(scene: &Scene<'_>, view: &TransactionView) -> Line<'static> {
-    let styles = scene.theme().styles;
-    let (producer_id, epoch) = view.producer;
-    let name = text::visible(&view.transactional_id).into_owned();
-    let mut spans = vec![
-        Span::styled(format!("{name} "), styles.text.strong),
-        Span::styled(view.state.name(), style_of(scene, view.state)),
-        Span::styled(format!(" {producer_id}/{epoch}"), styles.text.plain),
-    ];
-    if view.state == TransactionState::Ongoing
-        && let Some(started) = view.started
-    {
-        let age = number::span(scene.now().since(started));
-        let limit = view.timeout_ms / 1000;
-        let words = format!("  open for {age} of {limit} s");
-        spans.push(Span::styled(words, styles.text.dim));
-    }
-    Line::from(spans)
-}
-
-fn style_of(scene: &Scene<'_>, state: TransactionState) -> Style {
-    let styles = scene.theme().styles;
-    match state {
-        TransactionState::Empty => styles.text.dim,
-        TransactionState::Ongoing => styles.text.plain,
-        TransactionState::PrepareCommit | TransactionState::CompleteCommit => styles.tone.good,
-        TransactionState::PrepareAbort | TransactionState::CompleteAbort => styles.tone.warn,
-    }
-}
-
-fn of_partition(scene: &Scene<'_>, view: &PartitionView) -> Line<'static> {
-    let styles = scene.theme().styles;
-    let name = names::partition(scene.config(), view.index);
-    let name = text::visible(&name).into_owned();
-    let held = view.high_watermark - view.last_stable_offset;
-    let mut spans = vec![
-        Span::styled(format!("{name} "), styles.text.strong),
-        Span::styled(
-            format!("LSO {} HW {}", view.last_stable_offset, view.high_watermark),
-            styles.text.plain,
-        ),
-    ];
-    if held > 0 {
-        let words = format!("  {held} held back");
-        spans.push(Span::styled(words, styles.tone.warn));
-    }
-    Line::from(spans)
-}
-
-/// The last offsets, the newest first.
-fn of_offsets(scene: &Scene<'_>, view: &PartitionView) -> Line<'static> {
-    let styles = scene.theme().styles;
-    let lines = scene.session.simulation().log_lines(view.index);
-    let shown = lines.iter().rev().take(OFFSETS_SHOWN);
-    let mut spans = vec![Span::styled("  ", styles.text.dim)];
-    for (place, line) in shown.enumerate() {
-        if place > 0 {
-            spans.push(Span::styled("  ", styles.text.dim));
+fn in_detail(
+    scene: &Scene<'_>,
+    (ids, partitions): (&[TransactionView], &[PartitionIndex]),
+    width: u16,
+    detail: Detail,
+) -> Vec<Line<'static>> {
+    let mut of_ids = Vec::new();
+    for view in ids {
+        of_ids.push(owner::head(scene, view, width));
+        if detail >= Detail::Owners {
+            of_ids.extend(owner::owners(scene, view, width));
         }
-        let style = if line.contains(" ABORT ") || line.ends_with(" aborted") {
-            styles.tone.warn
-        } else if line.contains(" COMMIT ") || line.ends_with(" committed") {
-            styles.tone.good
-        } else {
-            styles.text.plain
-        };
-        spans.push(Span::styled(text::visible(line).into_owned(), style));
+        if detail >= Detail::Log {
+            of_ids.extend(owner::log(scene, view, width));
+        }
     }
-    Line::from(spans)
+    if of_ids.is_empty() {
+        let words = "no transactional id has an owner yet";
+        of_ids.push(Line::styled(words, scene.theme().styles.text.dim));
+    }
+    let of_lanes = lane::lanes(scene, partitions, width, detail >= Detail::Offsets);
+    // Many ids would hide the lanes.
+    if ids.len() > 3 {
+        of_lanes.into_iter().chain(of_ids).collect()
+    } else {
+        of_ids.into_iter().chain(of_lanes).collect()
+    }
 }
 
 impl Panel for Markers<'_> {
@@ -193,8 +175,9 @@ impl Widget for &Markers<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let lines = self.lines(area.width);
         let first = self.first.min(self.extent(area).scroll_max());
-        for (row, line) in lines.iter().skip(usize::from(first)).enumerate() {
-            text::put_line(buffer, area, row.min(usize::from(u16::MAX)) as u16, line);
+        let ellipsis = self.theme.glyphs.ellipsis;
+        for (row, line) in (0..area.height).zip(lines.iter().skip(usize::from(first))) {
+            text::put_line_cut(buffer, area, row, line, ellipsis);
         }
     }
 }

@@ -23,7 +23,7 @@ mod state_log;
 mod timeouts;
 mod verification;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::kafka::hash::coordinator_partition;
@@ -38,7 +38,8 @@ use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::partition::Partition;
-use crate::sim::view::TransactionView;
+use crate::sim::time::SimTime;
+use crate::sim::view::{TransactionStep, TransactionView};
 
 use metadata::{Participant, TransactionMetadata};
 pub use peers::PeerCallId;
@@ -65,6 +66,9 @@ pub(super) struct Transactions {
     peers: Peers,
 }
 
+/// Records of an id that are remembered for those who look.
+const STEPS_KEPT: usize = 8;
+
 /// A transactional id by its place among all that coordinators know.
 pub(super) type IdPlace = u32;
 
@@ -79,6 +83,8 @@ struct TransactionalId {
     /// As it stands in the log, each record with its offset: the last one that is replicated, and
     /// those after it.
     written: Vec<(u64, TransactionMetadata)>,
+    /// The last of them that were replicated, for those who look.
+    steps: VecDeque<TransactionStep>,
 }
 
 /// An id in its coordinator's memory.
@@ -181,9 +187,24 @@ impl Transactions {
             partition,
             loaded: None,
             written: Vec::new(),
+            steps: VecDeque::new(),
         });
         self.by_name.insert(Arc::clone(name), place);
         place
+    }
+
+    /// An id's record is replicated.
+    fn note_step(&mut self, place: IdPlace, at: SimTime) {
+        let id = self.id_mut(place);
+        let Some(loaded) = &id.loaded else { return };
+        if id.steps.len() == STEPS_KEPT {
+            id.steps.pop_front();
+        }
+        id.steps.push_back(TransactionStep {
+            at,
+            state: loaded.metadata.state,
+            producer: loaded.metadata.producer(),
+        });
     }
 
     /// Whether anything waits for replicas.
@@ -245,6 +266,7 @@ impl Cluster {
                 started: metadata.started,
                 updated: metadata.updated,
                 timeout_ms: metadata.timeout_ms,
+                steps: id.steps.iter().copied().collect(),
             })
         });
         views.collect()

@@ -188,6 +188,7 @@ impl Cluster {
             metadata: target.clone(),
             pending: None,
         });
+        self.transactions.note_step(place, ctx.now);
         self.say_transaction(ctx, at, place);
         match then {
             Then::Initialised(request) => {

@@ -18,8 +18,9 @@ use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionVersion};
 use crate::kafka::transaction_message::AwaitedOperation;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::fact::Exception;
-use crate::sim::ids::{BrokerIndex, GroupIndex, TopicPartition};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicPartition};
 use crate::sim::producer::transaction::requests::{Current, TxnRequest};
+use crate::sim::view::TransactionalClientView;
 
 pub use calls::Transacted;
 pub use serve::Serving;
@@ -121,6 +122,16 @@ impl TransactionManager {
     /// Its state.
     pub fn state(&self) -> State {
         self.state
+    }
+
+    /// What can be seen of it.
+    pub fn view(&self, producer: ProducerIndex) -> TransactionalClientView {
+        TransactionalClientView {
+            producer,
+            transactional_id: Arc::clone(&self.transactional_id),
+            state: self.state.name(),
+            owns: self.producer,
+        }
     }
 
     /// What its Produce requests say.
