@@ -1,5 +1,5 @@
-//! Public reports about retries, sequences, sizes and quotas, reproduced: the ids are those of the
-//! collection of cases.
+//! Public reports about retries, sequences, sizes, compression and quotas, reproduced: the ids are
+//! those of the collection of cases.
 
 mod support;
 
@@ -300,12 +300,12 @@ fn c44_with_acks_all_none_is_missing() {
 
 // === C55: sizes
 
-/// One record of each size, one a second.
-fn c55(config: &str, expectations: &str) {
+/// One record of each size, one a second; `shrinks` is what a value says of its compression.
+fn c55((config, shrinks): (&str, &str), expectations: &str) {
     let load = |bytes: u32| {
         format!(
             "[[producer.load]]\ntopic = \"events\"\nrate = 1\nrecords = 1\n\
-             value = {{ bytes = {bytes} }}\n"
+             value = {{ bytes = {bytes}{shrinks} }}\n"
         )
     };
     let loads: String = [1_000_000, 1_051_237, 1_628_919, 4_021_051]
@@ -322,8 +322,31 @@ fn c55_a_higher_limit_of_the_client_alone_leaves_the_refusal_to_the_broker() {
     let none = "[[expect]]\nevent = \"record-refused\"\ncount = { exactly = 0 }\n";
     let stored = figure("topic.events.kdrill-records-in", "equals = 1");
     c55(
-        "config.max.request.size = 5000000",
+        ("config.max.request.size = 5000000", ""),
         &format!("{refused}{none}{stored}"),
+    );
+}
+
+/// A client that compresses, and takes 5 MB.
+const SHRINKING: &str = "config.max.request.size = 5000000\nconfig.compression.type = \"zstd\"";
+
+#[test]
+fn c55_with_a_higher_limit_of_the_client_what_shrinks_to_a_tenth_passes_the_broker() {
+    let stored = figure("topic.events.kdrill-records-in", "equals = 4");
+    let bytes = figure("topic.events.kdrill-bytes-in", "between = [770000, 775000]");
+    c55(
+        (SHRINKING, ", compresses-to = 0.1"),
+        &format!("{stored}{bytes}"),
+    );
+}
+
+#[test]
+fn c55_what_shrinks_to_half_is_still_too_large_for_the_broker() {
+    let stored = figure("topic.events.kdrill-records-in", "equals = 3");
+    let failed = "[[expect]]\nevent = \"RecordTooLargeException\"\ncount = { exactly = 1 }\n";
+    c55(
+        (SHRINKING, ", compresses-to = 0.5"),
+        &format!("{stored}{failed}"),
     );
 }
 
@@ -334,7 +357,7 @@ fn c55_librdkafka_refuses_by_the_same_sum_in_its_own_words() {
     // Key, value and 36 bytes are compared with message.max.bytes, a million: even the smallest.
     let stored = figure("topic.events.kdrill-records-in", "equals = 0");
     let client = "client = \"librdkafka\"";
-    c55(client, &format!("{refused}{stored}"));
+    c55((client, ""), &format!("{refused}{stored}"));
 }
 
 #[test]
@@ -345,6 +368,54 @@ fn c55_what_was_compressed_by_the_application_passes_within_the_original_limit()
         figure("producer.app.kdrill-records-acked", "equals = 1"),
     );
     kept(("5s", "brokers = 1"), "partitions = 1", &rest);
+}
+
+// === C57: compression pays with batch depth
+
+/// Click events, a thousand a second, whose keys spread them over all partitions.
+fn clicks(name: &str, partitions: u32, linger_ms: u32) -> String {
+    format!(
+        r#"
+        [[topic]]
+        name = "{name}"
+        partitions = {partitions}
+        [[producer]]
+        name = "{name}"
+        config.linger.ms = {linger_ms}
+        config.compression.type = "zstd"
+        [[producer.load]]
+        topic = "{name}"
+        rate = 1000
+        records = 10000
+        key = {{ cycle = 1000, format = "u-{{n}}" }}
+        value = {{ sample = "samples/clicks.ndjson" }}
+        "#
+    )
+}
+
+/// The collection's model of a payload gains hardly anything from the second record; click events
+/// gain a third.
+#[test]
+fn c57_what_compression_saves_hangs_on_how_many_records_a_batch_holds() {
+    let ratio = |name: &str, bounds: &str| {
+        let metric = format!("producer.{name}.compression-rate-avg");
+        figure(&metric, &format!("at = \"10s\"\n{bounds}"))
+    };
+    let bytes = |name: &str, bounds| figure(&format!("topic.{name}.kdrill-bytes-in"), bounds);
+    let worlds = clicks("alone", 50, 0) + &clicks("pairs", 50, 100) + &clicks("fifty", 2, 100);
+    let expectations = [
+        ratio("alone", "above = 0.9"),
+        ratio("pairs", "between = [0.6, 0.75]"),
+        ratio("fifty", "below = 0.5"),
+        bytes("alone", "above = 2000000"),
+        bytes("pairs", "between = [1000000, 1400000]"),
+        bytes("fifty", "below = 500000"),
+    ];
+    kept(
+        ("15s", "brokers = 1"),
+        "partitions = 1",
+        &(worlds + &expectations.concat()),
+    );
 }
 
 // === C58: a byte-rate quota
