@@ -32,20 +32,11 @@ impl Simulation {
     pub(super) fn dispatch(&mut self, at: SimTime, event: Event, target: SimTime) {
         match event {
             Event::Run { producer, turn } => {
-                let limit = self.limit(target);
-                let (mut ctx, cluster, producers) = self.split(at);
-                let producer = &mut producers[producer.index()];
-                if producer.is_turn(turn) {
-                    // A broker that shuts down resets connections at a moment of its own.
-                    let limit = if cluster.is_shutting_down() {
-                        limit.min(at + producer.lookahead())
-                    } else {
-                        limit
-                    };
-                    producer.run(&mut ctx, limit);
-                }
+                let limit = self.limit_of(producer, at, target);
+                let (mut ctx, _, producers) = self.split(at);
+                producers[producer.index()].on_turn(&mut ctx, turn, limit);
             }
-            Event::Deliver(message) => self.deliver(at, message),
+            Event::Deliver(message) => self.deliver(at, message, target),
             Event::ConsumerTurn { consumer, turn } => {
                 let (mut ctx, consumers) = self.split_consumers(at);
                 consumers[consumer.index()].on_turn(&mut ctx, turn);
@@ -59,7 +50,18 @@ impl Simulation {
         }
     }
 
-    fn deliver(&mut self, at: SimTime, message: Message) {
+    /// How far a producer may run alone from `at` on.
+    fn limit_of(&self, producer: ProducerIndex, at: SimTime, target: SimTime) -> SimTime {
+        let limit = self.limit(target);
+        if self.cluster.is_shutting_down() {
+            // A broker that shuts down resets connections at a moment of its own.
+            limit.min(at + self.network.lookahead(producer))
+        } else {
+            limit
+        }
+    }
+
+    fn deliver(&mut self, at: SimTime, message: Message, target: SimTime) {
         let Some((receiver, link)) = self.route(message) else {
             return;
         };
@@ -82,13 +84,14 @@ impl Simulation {
             let (mut ctx, consumers) = self.split_consumers(at);
             return consumers[consumer.index()].on_message(&mut ctx, message);
         }
-        let (mut ctx, cluster, producers) = self.split(at);
-        match receiver {
-            Receiver::Consumer(_) => {}
-            Receiver::Broker(broker) => cluster.on_message(&mut ctx, broker, message),
-            Receiver::Producer(producer) => {
-                producers[producer.index()].on_message(&mut ctx, message);
-            }
+        if let Receiver::Producer(producer) = receiver {
+            let limit = self.limit_of(producer, at, target);
+            let (mut ctx, _, producers) = self.split(at);
+            return producers[producer.index()].on_message(&mut ctx, message, limit);
+        }
+        let (mut ctx, cluster, _) = self.split(at);
+        if let Receiver::Broker(broker) = receiver {
+            cluster.on_message(&mut ctx, broker, message);
         }
     }
 

@@ -137,6 +137,8 @@ impl Requests {
         (request.image, request.transaction) = (None, None);
         (request.channel, request.broker, request.api) = (channel, broker, api);
         (request.sent, request.waiting, request.holders) = (now, 0, 2);
+        let not_yet = SimTime::ZERO;
+        (request.arrived, request.appended, request.answered) = (not_yet, not_yet, not_yet);
         request.throttle_ms = 0;
         request.uses += 1;
         RequestId {

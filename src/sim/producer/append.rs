@@ -320,7 +320,7 @@ impl Client {
             && self.settings.linger_ms > 0
             && state.deque.len() == 1
             && self.accumulator.front(queue).leader.is_some()
-            && self.sticky.iter().all(Option::is_none)
+            && !self.weighs_partitions()
             && !self.sleep.is_due(now);
         if lingers {
             let linger_ms = self.settings.linger_ms;

@@ -56,8 +56,12 @@ pub struct Client {
     pub(super) sleep: Sleep,
     /// No batch expires before this moment of the client's clock.
     pub(super) expiry_not_before_ms: u64,
+    /// No connection, and no request, times out before this moment of the client's clock.
+    pub(super) timeout_not_before_ms: u64,
     /// When a new batch last woke the sender for a look that would have found nothing.
     pub(super) look_spared_at: SimTime,
+    /// What the sender's last look left behind.
+    pub(super) left: Left,
     pub(super) draws: Draws,
     /// What ended the client for good, if anything did.
     pub(super) fatal: Option<Arc<Exception>>,
@@ -68,6 +72,16 @@ pub struct Client {
     /// Reused while draining.
     pub(super) drained: Vec<BatchId>,
     pub(super) topics_drained: Vec<(TopicIndex, (u32, u32))>,
+}
+
+/// Whether the sender's last look left anything that it could not send though it was time, or that
+/// a response may set free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing: what waits waits for its linger.
+    Nothing,
+    /// Something, or it is not known.
+    Something,
 }
 
 /// What one broker leads, as the client knows it.
@@ -173,7 +187,9 @@ impl Client {
             closing: Closing::No,
             sleep: Sleep::none(SimTime::ZERO),
             expiry_not_before_ms: 0,
+            timeout_not_before_ms: 0,
             look_spared_at: SimTime::NEVER,
+            left: Left::Something,
             draws: Draws {
                 retry_backoff: stream(Purpose::RetryBackoff),
                 reconnect: stream(Purpose::Reconnect),

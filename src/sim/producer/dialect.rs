@@ -142,7 +142,7 @@ pub trait Dialect: Sized {
         self.connections().is_current(channel)
     }
 
-    /// A response arrived on a present connection.
+    /// A response arrived on a present connection, which wakes its own threads.
     fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId);
 
     /// TCP stands.

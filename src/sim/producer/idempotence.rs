@@ -76,6 +76,11 @@ impl Idempotence {
         )
     }
 
+    /// Whether the sender's next turn has nothing to do for it.
+    pub fn is_at_rest(&self) -> bool {
+        self.lets_data_pass() && self.rewrite.is_empty() && self.unresolved.is_empty()
+    }
+
     /// Whether an error of a batch ends the client (`maybeTransitionToErrorState`).
     pub fn is_fatal(&self, error: ErrorCode) -> bool {
         let is_fatal = matches!(

@@ -176,7 +176,8 @@ impl Dialect for Client {
 
     fn hand_over(&mut self, ctx: &mut Context<'_>, application: &mut Application) {
         while !self.woken.is_empty() {
-            for woken in std::mem::take(&mut self.woken) {
+            let mut news = std::mem::take(&mut self.woken);
+            for woken in news.drain(..) {
                 match woken {
                     Woken::Memory(waiter) => application.on_memory(ctx, &waiter),
                     Woken::Metadata => application.on_metadata(ctx, self),
@@ -201,6 +202,10 @@ impl Dialect for Client {
                         application.on_failed(ctx, &record, records);
                     }
                 }
+            }
+            if self.woken.is_empty() {
+                // The room that it takes is used again.
+                self.woken = news;
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::sim::context::Context;
 use crate::sim::event::Message;
 use crate::sim::fact::{Disconnect, Fact};
 use crate::sim::producer::client::{Client, Closing, Woken};
-use crate::sim::producer::connections::{InFlight, Slot, Usable};
+use crate::sim::producer::connections::{Connection, InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::wire::SEGMENT_BYTES;
 use crate::sim::request::{ApiKey, RequestId};
@@ -41,6 +41,8 @@ impl Client {
         connection.setup_deadline_ms = timeout.map_or(u64::MAX, |timeout| {
             now_ms.saturating_add(timeout.backoff_ms(failures, draw) + 1)
         });
+        let deadline_ms = connection.setup_deadline_ms;
+        self.timeout_not_before_ms = self.timeout_not_before_ms.min(deadline_ms);
         self.metrics.connection_opened(now_ms);
         let connect = Message::Connect(self.connections.channel(slot));
         self.connections.emit(ctx, slot, connect, SEGMENT_BYTES);
@@ -191,6 +193,27 @@ impl Client {
                 self.disconnect(ctx, slot, Disconnect::Idle);
             }
         }
+        self.refresh_timeout(now_ms);
+    }
+
+    /// Finds the moment before which nothing times out; until then nobody has to look. Whatever
+    /// begins to wait from now on waits for one of the two timeouts in full, except a connect.
+    pub(super) fn refresh_timeout(&mut self, now_ms: u64) {
+        let timeout_ms = self.settings.request_timeout_ms;
+        let idle_ms = self.settings.connections_max_idle_ms;
+        let of_connection = |(_, connection): (Slot, &Connection)| {
+            let is_idle =
+                connection.state == ConnectionState::Ready && connection.in_flight.is_empty();
+            let idle_ms = if is_idle {
+                connection.used_ms.saturating_add(idle_ms)
+            } else {
+                u64::MAX
+            };
+            idle_ms.min(connection.deadline_ms(timeout_ms))
+        };
+        let first_ms = self.connections.iter().map(of_connection).min();
+        let later_ms = now_ms.saturating_add(timeout_ms.min(idle_ms));
+        self.timeout_not_before_ms = first_ms.unwrap_or(u64::MAX).min(later_ms);
     }
 
     /// Sends a metadata request if one is due and somebody can take it; goes back to the bootstrap

@@ -11,7 +11,7 @@ use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
-use crate::sim::producer::client::{Client, Woken, exception};
+use crate::sim::producer::client::{Client, Left, Woken, exception};
 use crate::sim::producer::connections::Slot;
 use crate::sim::producer::idempotence::{Idempotence, ProducerIdState};
 use crate::sim::producer::metadata::{News, Standing};
@@ -23,7 +23,8 @@ use crate::sim::trace::{Trace, TraceStep};
 const RESPONSE_BYTES: u32 = 66;
 
 impl Client {
-    /// A response arrived on a present connection. Both holders of the request let go.
+    /// A response arrived on a present connection, which wakes the sender. Both holders of the
+    /// request let go.
     pub fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let now_ms = ctx.now.as_millis();
         let (channel, api, throttle_ms) = {
@@ -58,6 +59,11 @@ impl Client {
         }
         ctx.requests.release(id);
         ctx.requests.release(id);
+        if api == ApiKey::Produce {
+            self.wake_for_response(ctx);
+        } else {
+            self.run_sender(ctx);
+        }
     }
 
     fn on_producer_id(&mut self, ctx: &mut Context<'_>, id: RequestId) {
@@ -273,6 +279,7 @@ impl Client {
 
     /// A batch came back with an error: it is sent again, or fails.
     fn on_error(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode, slot: Slot) {
+        self.left = Left::Something;
         let batch = self.accumulator.batches.get(id);
         if batch.stage == Stage::ExpiredInFlight {
             // `Sender.failBatch` counts such a batch a second time.
