@@ -165,6 +165,12 @@ impl<'a> Checkup<'a> {
         self.simulation.now()
     }
 
+    /// The partitions of one topic.
+    fn partitions_of(&self, topic: TopicIndex) -> impl Iterator<Item = &'a PartitionView> {
+        let partitions = self.partitions.iter();
+        partitions.filter(move |partition| partition.topic == topic)
+    }
+
     /// View, evidence and name of the producer that `subject` is.
     fn producer(
         &self,

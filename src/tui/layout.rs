@@ -133,11 +133,7 @@ fn compact(body: Rect, wants: Wants) -> Vec<Slot> {
     let upper = share(body.height, 48);
     let [fill, load] = rows(left, upper);
     let [wait, rest] = rows(right, upper);
-    let markers = match wants.lanes {
-        0 => wants.consumers.clamp(2, CONSUMER_LINES_COMPACT_MAX),
-        lanes => lanes.clamp(2, LANE_LINES_COMPACT_MAX),
-    };
-    let markers = outlined(markers);
+    let markers = marker_lines(wants, (CONSUMER_LINES_COMPACT_MAX, LANE_LINES_COMPACT_MAX));
     let [markers, shared] = rows(rest, markers);
     vec![
         one(fill, &[Pane::Fill]),
@@ -159,6 +155,15 @@ const fn load_lines(wants: Wants) -> u16 {
     outlined(wants.partitions.saturating_add(2))
 }
 
+/// Lines that the markers' pane would like, for lanes or, where nobody is transactional, for
+/// consumers: so many at most.
+fn marker_lines(wants: Wants, (consumers_max, lanes_max): (u16, u16)) -> u16 {
+    outlined(match wants.lanes {
+        0 => wants.consumers.clamp(2, consumers_max),
+        lanes => lanes.clamp(2, lanes_max),
+    })
+}
+
 /// Two columns and the ledger below them.
 fn full(body: Rect, wants: Wants) -> Vec<Slot> {
     let [main, ledger] = rows(body, body.height.saturating_sub(2));
@@ -167,11 +172,7 @@ fn full(body: Rect, wants: Wants) -> Vec<Slot> {
     let spare = (main.height + 2).saturating_sub(load_lines(wants).saturating_add(5));
     let upper = spare.clamp(12, share(main.height, 46).max(12));
     let [fill, below] = rows(left, upper);
-    let markers = match wants.lanes {
-        0 => wants.consumers.clamp(2, CONSUMER_LINES_MAX),
-        lanes => lanes.clamp(2, LANE_LINES_MAX),
-    };
-    let markers = outlined(markers);
+    let markers = marker_lines(wants, (CONSUMER_LINES_MAX, LANE_LINES_MAX));
     let load = load_lines(wants).min(below.height.saturating_sub(markers));
     let [load, markers] = rows(below, load);
     let [wait, rest] = rows(right, upper);

@@ -84,8 +84,7 @@ fn concerned<'a>(
     let Subject::Topic(topic) = subject else {
         return None;
     };
-    let of_topic = checkup.partitions.iter().filter(|p| p.topic == topic);
-    let mut found = of_topic.filter(|p| holds(p));
+    let mut found = checkup.partitions_of(topic).filter(|p| holds(p));
     let first = found.next()?;
     Some((first, found.count()))
 }

@@ -273,10 +273,7 @@ impl Cluster {
     fn note_fetch(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher, index: PartitionIndex) {
         let partition = &mut self.partitions[index.index()];
         let end_offset = partition.log.end_offset();
-        let (is_led, leads) = (
-            partition.is_led_by(fetcher.leader),
-            partition.leads(fetcher.leader),
-        );
+        let is_led = partition.is_led_by(fetcher.leader);
         let Some(replica) = partition.replica_mut(fetcher.follower) else {
             return;
         };
@@ -285,10 +282,7 @@ impl Cluster {
             return;
         }
         if !is_led {
-            if leads {
-                self.note_stale_fetch(ctx, fetcher, index);
-            }
-            return;
+            return self.note_stale_fetch(ctx, fetcher, index);
         }
         replica.known_end_offset = Some(replica.end_offset);
         if replica.end_offset >= end_offset {
@@ -311,6 +305,9 @@ impl Cluster {
     /// A leader that does not know of its fall notes how far a follower is that does not either.
     fn note_stale_fetch(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher, index: PartitionIndex) {
         let partition = &mut self.partitions[index.index()];
+        if partition.stale_leader(fetcher.leader).is_none() {
+            return;
+        }
         let moved = partition.note_stale_fetch(fetcher.leader, fetcher.follower);
         self.mark_dirty(index, fetcher.leader);
         if moved {

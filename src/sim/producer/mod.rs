@@ -76,8 +76,6 @@ pub struct Producer {
     start: SimTime,
     incarnation: u16,
     lookahead: SimSpan,
-    /// How late its turn may come: before anything that it sends could have arrived.
-    lateness: SimSpan,
     /// When it next does something by itself. It may do so later, as [`Producer::run`] says.
     acts_at: SimTime,
     /// The one `Event::Run` that counts, and when it is due.
@@ -128,7 +126,6 @@ impl Producer {
             start: producer.start,
             incarnation: 0,
             lookahead: network.lookahead(me),
-            lateness: SimSpan::from_nanos(network.lookahead(me).as_nanos().saturating_sub(1)),
             acts_at: SimTime::ZERO,
             turn: 0,
             run_at: SimTime::NEVER,
@@ -191,7 +188,9 @@ impl Producer {
     /// message comes first, and takes the producer there ([`Producer::catch_up`]).
     pub fn run(&mut self, ctx: &mut Context<'_>, limit: SimTime) {
         self.live(ctx, limit);
-        let latest = self.acts_at + self.lateness;
+        // Before anything that it sends could have arrived.
+        let lateness = SimSpan::from_nanos(self.lookahead.as_nanos().saturating_sub(1));
+        let latest = self.acts_at + lateness;
         let at = if latest < limit { latest } else { self.acts_at };
         self.wake_at(ctx, at);
     }

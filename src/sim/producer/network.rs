@@ -186,10 +186,7 @@ impl Client {
                     Disconnect::RequestTimeout
                 };
                 self.disconnect(ctx, slot, why);
-            } else if connection.state == ConnectionState::Ready
-                && connection.in_flight.is_empty()
-                && connection.used_ms.saturating_add(idle_ms) <= now_ms
-            {
+            } else if connection.idle_deadline_ms(idle_ms) <= now_ms {
                 self.disconnect(ctx, slot, Disconnect::Idle);
             }
         }
@@ -202,13 +199,7 @@ impl Client {
         let timeout_ms = self.settings.request_timeout_ms;
         let idle_ms = self.settings.connections_max_idle_ms;
         let of_connection = |(_, connection): (Slot, &Connection)| {
-            let is_idle =
-                connection.state == ConnectionState::Ready && connection.in_flight.is_empty();
-            let idle_ms = if is_idle {
-                connection.used_ms.saturating_add(idle_ms)
-            } else {
-                u64::MAX
-            };
+            let idle_ms = connection.idle_deadline_ms(idle_ms);
             idle_ms.min(connection.deadline_ms(timeout_ms))
         };
         let first_ms = self.connections.iter().map(of_connection).min();

@@ -293,9 +293,7 @@ impl Client {
             if !connection.in_flight.is_empty() {
                 next = next.min(now_ms.saturating_add(timeout_ms));
             }
-            if connection.state == ConnectionState::Ready && connection.in_flight.is_empty() {
-                next = next.min(connection.used_ms.saturating_add(idle_ms));
-            }
+            next = next.min(connection.idle_deadline_ms(idle_ms));
         }
         next
     }

@@ -16,7 +16,7 @@ use ratatui::widgets::Widget;
 
 use crate::kafka::transaction::TransactionState;
 use crate::sim::ids::PartitionIndex;
-use crate::sim::view::TransactionView;
+use crate::sim::view::{TransactionView, TransactionalClientView};
 use crate::tui::model::Extent;
 use crate::tui::pane::Pane;
 use crate::tui::panel::{Panel, list};
@@ -109,13 +109,14 @@ fn lines(scene: &Scene<'_>, transactions: &[TransactionView], area: Rect) -> Vec
         .filter(|&index| simulation.has_transactions(index));
     let partitions: Vec<PartitionIndex> = partitions.take(PARTITIONS_MAX).collect();
     let ids = &transactions[..transactions.len().min(IDS_MAX)];
+    let clients = simulation.transactional_clients();
     let levels = [Detail::Log, Detail::Owners, Detail::Offsets, Detail::Lines];
     // Where there is not enough room for all, a few lanes still have their offsets.
     let few = partitions.len() * 4 <= usize::from(area.height);
     let least = if few { Detail::Offsets } else { Detail::Lines };
     let mut lines = Vec::new();
     for detail in levels.into_iter().filter(|&detail| detail >= least) {
-        lines = in_detail(scene, (ids, &partitions), area.width, detail);
+        lines = in_detail(scene, (ids, &clients, &partitions), area.width, detail);
         if lines.len() <= usize::from(area.height) {
             break;
         }
@@ -125,7 +126,11 @@ fn lines(scene: &Scene<'_>, transactions: &[TransactionView], area: Rect) -> Vec
 
 fn in_detail(
     scene: &Scene<'_>,
-    (ids, partitions): (&[TransactionView], &[PartitionIndex]),
+    (ids, clients, partitions): (
+        &[TransactionView],
+        &[TransactionalClientView],
+        &[PartitionIndex],
+    ),
     width: u16,
     detail: Detail,
 ) -> Vec<Line<'static>> {
@@ -133,7 +138,7 @@ fn in_detail(
     for view in ids {
         of_ids.push(owner::head(scene, view, width));
         if detail >= Detail::Owners {
-            of_ids.extend(owner::owners(scene, view, width));
+            of_ids.extend(owner::owners(scene, (view, clients), width));
         }
         if detail >= Detail::Log {
             of_ids.extend(owner::log(scene, view, width));

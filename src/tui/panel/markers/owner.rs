@@ -69,18 +69,22 @@ fn age(scene: &Scene<'_>, view: &TransactionView, width: u16) -> Vec<Span<'stati
     spans
 }
 
-/// Everybody who has this id, where there are several: those who lost it are struck out.
-pub fn owners(scene: &Scene<'_>, view: &TransactionView, width: u16) -> Option<Line<'static>> {
-    let clients = scene.session.simulation().transactional_clients();
-    let own = |client: &TransactionalClientView| client.transactional_id == view.transactional_id;
-    let clients: Vec<_> = clients.into_iter().filter(own).collect();
-    let latest = clients.iter().filter_map(|client| client.owns).max()?;
-    if clients.len() < 2 {
+/// Everybody among the clients who has this id, where there are several: those who lost it are
+/// struck out.
+pub fn owners(
+    scene: &Scene<'_>,
+    (view, clients): (&TransactionView, &[TransactionalClientView]),
+    width: u16,
+) -> Option<Line<'static>> {
+    let has_id =
+        |client: &&TransactionalClientView| client.transactional_id == view.transactional_id;
+    let mut sorted: Vec<_> = clients.iter().filter(has_id).collect();
+    let latest = sorted.iter().filter_map(|client| client.owns).max()?;
+    if sorted.len() < 2 {
         return None;
     }
     let Theme { styles, glyphs } = scene.theme();
     let mut spans = vec![Span::styled("  owner  ", styles.text.dim)];
-    let mut sorted = clients;
     sorted.sort_by_key(|client| std::cmp::Reverse(client.owns));
     for (place, client) in sorted.iter().enumerate() {
         let name = names::producer(scene.config(), client.producer);
