@@ -25,6 +25,8 @@ mod rdkafka_config;
 mod rdkafka_queue;
 mod retries;
 mod retries_live;
+mod retries_moved;
+mod retries_reset;
 mod sizes;
 mod sizes_compressed;
 mod sticky;
@@ -40,7 +42,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 19] = [
+const COMPARED: [fn() -> Vec<Comparison>; 21] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -56,6 +58,8 @@ const COMPARED: [fn() -> Vec<Comparison>; 19] = [
     rdkafka_queue::compare,
     retries::compare,
     retries_live::compare,
+    retries_moved::compare,
+    retries_reset::compare,
     sizes::compare,
     sizes_compressed::compare,
     sticky::compare,
