@@ -46,7 +46,7 @@ pub(super) fn parse(
     }
     if key == "transactional.id" {
         return Err(problem(
-            "transactions are not yet in this version".to_owned(),
+            "`transactional.id` cannot change within a run".to_owned(),
         ));
     }
     match refused(client, given, (key, value)).first() {

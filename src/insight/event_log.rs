@@ -223,6 +223,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::ProducerIdAssigned { producer, .. }
         | Fact::ClientFailed { producer, .. }
         | Fact::ProducerForgotten { producer, .. }
+        | Fact::TransactionCallFailed { producer, .. }
         | Fact::UnassignedFailed { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
@@ -248,6 +249,8 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::TailCut { .. }
         | Fact::LinkChanged { .. }
         | Fact::LimitReached { .. }
+        | Fact::TransactionChanged { .. }
+        | Fact::MarkerWritten { .. }
         | Fact::Ended => None,
     }
 }

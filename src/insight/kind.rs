@@ -1,5 +1,6 @@
 //! Kinds of facts: the names that filters, expectations and the events pane use.
 
+use crate::kafka::transaction::TransactionState;
 use crate::sim::fact::{BrokerState, Disconnect, Fact, LinkState, MemberLoss};
 
 /// How much a fact matters to the person who looks.
@@ -104,6 +105,9 @@ fact_kinds! {
     SegmentsDeleted = "segments-deleted", Fact::SegmentsDeleted { .. },
     ProducerForgotten = "producer-forgotten", Fact::ProducerForgotten { .. },
     TailCut = "tail-cut", Fact::TailCut { .. },
+    TransactionChanged = "transaction-changed", Fact::TransactionChanged { .. },
+    MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
+    TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
 }
 
 impl FactKind {
@@ -115,6 +119,7 @@ impl FactKind {
             | Fact::BatchFailed { .. }
             | Fact::ClientFailed { .. }
             | Fact::UnassignedFailed { .. }
+            | Fact::TransactionCallFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
             | Fact::ConsumerFailed { .. }
@@ -144,6 +149,10 @@ impl FactKind {
             | Fact::CommitFailed { .. }
             | Fact::GroupEmpty { .. }
             | Fact::TailCut { .. }
+            | Fact::TransactionChanged {
+                state: TransactionState::PrepareAbort,
+                ..
+            }
             | Fact::GroupStable { idle: 1.., .. }
             | Fact::LeaderChanged { .. }
             | Fact::LinkChanged {
@@ -199,6 +208,8 @@ impl FactKind {
             | Fact::MetadataUpdated { .. }
             | Fact::LogCleaned { .. }
             | Fact::ProducerForgotten { .. }
+            | Fact::TransactionChanged { .. }
+            | Fact::MarkerWritten { .. }
             | Fact::ProducerIdAssigned { .. } => Severity::Info,
         }
     }

@@ -30,6 +30,7 @@ pub mod skew;
 pub mod story;
 #[cfg(test)]
 pub(crate) mod testing;
+mod transaction_words;
 pub mod warning;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
 //! Names of things as people know them, from the configuration of a run.
 
+use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
 use crate::sim::config::{Config, Peer};
 use crate::sim::fact::Node;
 use crate::sim::ids::{
@@ -31,12 +32,12 @@ pub fn consumer(config: &Config, consumer: ConsumerIndex) -> String {
     }
 }
 
-/// The name of a topic.
+/// The name of a topic; behind those of the configuration comes the coordinators' own.
 pub fn topic(config: &Config, topic: TopicIndex) -> &str {
     config
         .topics
         .get(topic.index())
-        .map_or("?", |topic| &topic.name)
+        .map_or(TRANSACTION_STATE_TOPIC, |topic| &topic.name)
 }
 
 /// A broker by its Kafka node id.

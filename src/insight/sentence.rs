@@ -110,6 +110,11 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::SegmentsDeleted { .. }
         | Fact::ProducerForgotten { .. }
         | Fact::KeySplit { .. } => of_topic(fact, config),
+        Fact::TransactionChanged { .. }
+        | Fact::MarkerWritten { .. }
+        | Fact::TransactionCallFailed { .. } => {
+            super::transaction_words::of_transaction(fact, config)
+        }
     }
 }
 
@@ -449,6 +454,7 @@ fn blocked_words(on: BlockedOn, config: &Config) -> String {
         BlockedOn::Close => "close()".to_owned(),
         BlockedOn::Room => "room in the queue".to_owned(),
         BlockedOn::Reports => "delivery reports".to_owned(),
+        BlockedOn::Transaction(operation) => format!("{}()", operation.method()),
     }
 }
 

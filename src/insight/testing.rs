@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::kafka::settings::{BrokerSettings, JavaProducerSettings, TopicSettings};
+use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::config::{
     BrokerConfig, ClientConfig, Config, ExistingTopic, HistoryDetail, LinkConfig, ProducerConfig,
-    TopicConfig,
+    TopicConfig, TransactionConfig,
 };
 use crate::sim::ids::BrokerIndex;
 use crate::sim::time::{SimSpan, SimTime};
@@ -39,6 +40,10 @@ pub(crate) fn config() -> Arc<Config> {
         consumers: Vec::new(),
         quotas: Vec::new(),
         timeline: Vec::new(),
+        transactions: TransactionConfig {
+            version: TransactionVersion::Two,
+            next_producer_id: 1,
+        },
     })
 }
 

@@ -16,6 +16,7 @@ mod keys;
 mod producer;
 mod quota;
 mod rdkafka;
+mod replication;
 mod skew;
 mod waiting;
 
@@ -117,8 +118,10 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 23] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 25] = [
     &cluster::AcknowledgedLoss,
+    &replication::PartitionsOffline,
+    &replication::UnderMinIsr,
     &cluster::DeadLeaderPinsPool,
     &waiting::BufferBound,
     &waiting::BufferFilling,
@@ -160,6 +163,12 @@ impl<'a> Checkup<'a> {
 
     fn now(&self) -> SimTime {
         self.simulation.now()
+    }
+
+    /// The partitions of one topic.
+    fn partitions_of(&self, topic: TopicIndex) -> impl Iterator<Item = &'a PartitionView> {
+        let partitions = self.partitions.iter();
+        partitions.filter(move |partition| partition.topic == topic)
     }
 
     /// View, evidence and name of the producer that `subject` is.

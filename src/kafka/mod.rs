@@ -30,6 +30,7 @@ pub mod rdkafka_window;
 pub mod serializer;
 pub mod settings;
 pub mod size;
+pub mod transaction;
 pub mod transaction_message;
 pub mod version;
 pub mod wire;

@@ -2,7 +2,9 @@
 //!
 //! Invariants: texts are verbatim, including their slips.
 //!
-//! Simplification: the sentence that 4.3 adds to a timed-out transactional call is left out.
+//! The sentence that 4.3 added to a timed-out transactional call depends on the client's version.
+
+use super::version::KafkaVersion;
 
 /// `KafkaException` of a transactional call in an error state; its cause is the last error
 /// (`TransactionManager.maybeFailWithError`).
@@ -29,7 +31,7 @@ const UNRESOLVED: &str = "The client hasn't received acknowledgment for some pre
      messages and can no longer retry them. ";
 
 /// What a blocked transactional call waits for, as its timeout names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AwaitedOperation {
     /// `initTransactions()`.
     InitProducerId,
@@ -54,15 +56,54 @@ impl AwaitedOperation {
             Self::Abort => "EndTxn(false)",
         }
     }
+
+    /// The method that waits.
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::InitProducerId => "initTransactions",
+            Self::AddOffsetsToTxn | Self::TxnOffsetCommit => "sendOffsetsToTransaction",
+            Self::Commit => "commitTransaction",
+            Self::Abort => "abortTransaction",
+        }
+    }
+
+    /// What 4.3 clients add to the text of the timeout (`KafkaProducer`).
+    const fn explanation(self) -> &'static str {
+        match self {
+            Self::InitProducerId => {
+                "InitTransactions timed out - did not complete coordinator discovery or receive \
+                 the InitProducerId response within max.block.ms."
+            }
+            Self::AddOffsetsToTxn | Self::TxnOffsetCommit => {
+                "SendOffsetsToTransaction timed out - did not reach the coordinator or receive \
+                 the TxnOffsetCommit/AddOffsetsToTxn response within max.block.ms"
+            }
+            Self::Commit => {
+                "CommitTransaction timed out - did not complete EndTxn with the transaction \
+                 coordinator within max.block.ms"
+            }
+            Self::Abort => {
+                "AbortTransaction timed out - did not complete EndTxn(abort) with the transaction \
+                 coordinator within max.block.ms"
+            }
+        }
+    }
 }
 
 /// `TimeoutException` of a transactional call after `max.block.ms`
 /// (`TransactionalRequestResult.await`).
-pub fn timeout_awaiting(max_block_ms: u64, operation: AwaitedOperation) -> String {
-    format!(
-        "Timeout expired after {max_block_ms}ms while awaiting {}",
-        operation.name()
-    )
+pub fn timeout_awaiting(
+    version: KafkaVersion,
+    max_block_ms: u64,
+    operation: AwaitedOperation,
+) -> String {
+    let name = operation.name();
+    let text = format!("Timeout expired after {max_block_ms}ms while awaiting {name}");
+    if version.at_least(4, 3) {
+        format!("{text}. {}", operation.explanation())
+    } else {
+        text
+    }
 }
 
 /// `IllegalStateException` of another call than the timed-out one
@@ -169,9 +210,18 @@ mod tests {
 
     #[test]
     fn a_blocked_commit_says_what_it_waited_for() {
+        let text = |minor| {
+            let version = KafkaVersion::new(4, minor, 0);
+            timeout_awaiting(version, 60_000, AwaitedOperation::Commit)
+        };
+        let waited = "Timeout expired after 60000ms while awaiting EndTxn(true)";
+        assert_eq!(text(2), waited);
         assert_eq!(
-            timeout_awaiting(60_000, AwaitedOperation::Commit),
-            "Timeout expired after 60000ms while awaiting EndTxn(true)"
+            text(3),
+            format!(
+                "{waited}. CommitTransaction timed out - did not complete EndTxn with the \
+                 transaction coordinator within max.block.ms"
+            )
         );
     }
 

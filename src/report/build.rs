@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::model::{
     ConsumerSummary, Expected, FORMAT, Happening, KeyOnPartition, KeysSummary, Latencies, Measured,
     MetricSummary, OutOfOrder, PartitionSummary, ProducerSummary, Report, SeriesRow, Totals,
-    Warned, rounded,
+    TransactionSummary, Warned, rounded,
 };
 use crate::insight::judge::Outcome;
 use crate::insight::kind::kind_name;
@@ -26,6 +26,7 @@ use crate::sim::ids::{
 };
 use crate::sim::key_places::KeySpan;
 use crate::sim::time::SimSpan;
+use crate::sim::view::TransactionView;
 
 impl Report {
     /// What `session` amounts to. It should be finished: expectations that are still pending
@@ -68,7 +69,7 @@ impl Report {
             consumers: (0..config.groups.len() as u16)
                 .map(|index| of_group(session, GroupIndex(index)))
                 .collect(),
-            transactions: BTreeMap::new(),
+            transactions: transactions(session),
             expectations: expectations(session),
             warnings: warnings(session),
             happenings: happenings(session),
@@ -82,6 +83,20 @@ impl Report {
         report.series = series(session);
         report
     }
+}
+
+fn transactions(session: &Session) -> BTreeMap<String, TransactionSummary> {
+    let views = session.simulation().transactions().into_iter();
+    let summary = |view: TransactionView| {
+        let (producer_id, epoch) = view.producer;
+        let summary = TransactionSummary {
+            state: view.state.name().to_owned(),
+            producer_id,
+            epoch,
+        };
+        (view.transactional_id.to_string(), summary)
+    };
+    views.map(summary).collect()
 }
 
 fn totals(session: &Session) -> Totals {

@@ -44,7 +44,7 @@ pub struct Report {
     pub keys: BTreeMap<String, KeysSummary>,
     /// By group.
     pub consumers: BTreeMap<String, ConsumerSummary>,
-    /// By transactional id; there are none in this version.
+    /// By transactional id.
     pub transactions: BTreeMap<String, TransactionSummary>,
     /// In the scenario's order.
     pub expectations: Vec<Expected>,

@@ -11,9 +11,10 @@ use crate::kafka::quota::Quota;
 use crate::kafka::settings::{
     BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
 };
+use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
-use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition};
 use crate::sim::payload::KnownCurve;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -69,9 +70,26 @@ pub struct Config {
     pub quotas: Vec<Quota>,
     /// Commands with their moments, in time order.
     pub timeline: Vec<(SimTime, Command)>,
+    /// What holds for transactions in the whole cluster.
+    pub transactions: TransactionConfig,
+}
+
+/// What holds for transactions in the whole cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionConfig {
+    /// `transaction.version`, a finalized feature.
+    pub version: TransactionVersion,
+    /// The first producer id that the controller gives away.
+    pub next_producer_id: i64,
 }
 
 impl Config {
+    /// Whether any producer is transactional.
+    pub fn is_transactional(&self) -> bool {
+        let mut producers = self.producers.iter();
+        producers.any(|producer| producer.client.transactional_id().is_some())
+    }
+
     /// How many partitions a topic has at the start; 0 where the cluster lacks it.
     pub fn partitions_of(&self, topic: TopicIndex) -> u32 {
         let topic = self.topics.get(topic.index());
@@ -270,6 +288,14 @@ impl ClientConfig {
         }
     }
 
+    /// `transactional.id`, if there is one.
+    pub fn transactional_id(&self) -> Option<&str> {
+        match self {
+            Self::Java(settings) => settings.transactional_id.as_deref(),
+            Self::Rdkafka(settings) => settings.transactional_id.as_deref(),
+        }
+    }
+
     /// The codec that it compresses batches with.
     pub fn codec(&self) -> Codec {
         match self {
@@ -338,6 +364,35 @@ pub struct LoadConfig {
     pub records_max: Option<u64>,
     /// What the application does when the load ends by `records_max`.
     pub at_end: AtEnd,
+    /// When its transactions end, in a transactional producer.
+    pub transaction: Option<LoadTransaction>,
+}
+
+/// How generated loads run in transactions; all loads of a producer share them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadTransaction {
+    /// When a transaction is committed.
+    pub ends: TransactionEnd,
+    /// What the application does when its client is fenced, or broken for good.
+    pub on_fenced: OnFenced,
+}
+
+/// When a transaction is committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionEnd {
+    /// After so many records, at least 1.
+    Records(u32),
+    /// So long after it began.
+    Every(SimSpan),
+}
+
+/// What an application does when its client is fenced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFenced {
+    /// Its process ends.
+    Exit,
+    /// It makes another client, after this long.
+    Rebuild(SimSpan),
 }
 
 /// Records per second over time.
@@ -523,6 +578,16 @@ pub enum Call {
     NewProducer,
     /// The process ends without `flush()` or `close()`.
     Exit,
+    /// `initTransactions()`.
+    InitTransactions,
+    /// `beginTransaction()`.
+    BeginTransaction,
+    /// `sendOffsetsToTransaction()`: the next offset to read of each partition.
+    SendOffsets(GroupIndex, Vec<(TopicPartition, u64)>),
+    /// `commitTransaction()`.
+    CommitTransaction,
+    /// `abortTransaction()`.
+    AbortTransaction,
 }
 
 /// One record of a script.

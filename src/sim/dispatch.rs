@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::sim::cluster::PeerCallId;
 use crate::sim::command::{Command, ConsumerFault, LinkFault};
 use crate::sim::config::Peer;
 use crate::sim::consumer::{Answer, Ask, CallId, Consumer};
@@ -31,20 +32,11 @@ impl Simulation {
     pub(super) fn dispatch(&mut self, at: SimTime, event: Event, target: SimTime) {
         match event {
             Event::Run { producer, turn } => {
-                let limit = self.limit(target);
-                let (mut ctx, cluster, producers) = self.split(at);
-                let producer = &mut producers[producer.index()];
-                if producer.is_turn(turn) {
-                    // A broker that shuts down resets connections at a moment of its own.
-                    let limit = if cluster.is_shutting_down() {
-                        limit.min(at + producer.lookahead())
-                    } else {
-                        limit
-                    };
-                    producer.run(&mut ctx, limit);
-                }
+                let limit = self.limit_of(producer, at, target);
+                let (mut ctx, _, producers) = self.split(at);
+                producers[producer.index()].on_turn(&mut ctx, turn, limit);
             }
-            Event::Deliver(message) => self.deliver(at, message),
+            Event::Deliver(message) => self.deliver(at, message, target),
             Event::ConsumerTurn { consumer, turn } => {
                 let (mut ctx, consumers) = self.split_consumers(at);
                 consumers[consumer.index()].on_turn(&mut ctx, turn);
@@ -58,7 +50,18 @@ impl Simulation {
         }
     }
 
-    fn deliver(&mut self, at: SimTime, message: Message) {
+    /// How far a producer may run alone from `at` on.
+    fn limit_of(&self, producer: ProducerIndex, at: SimTime, target: SimTime) -> SimTime {
+        let limit = self.limit(target);
+        if self.cluster.is_shutting_down() {
+            // A broker that shuts down resets connections at a moment of its own.
+            limit.min(at + self.network.lookahead(producer))
+        } else {
+            limit
+        }
+    }
+
+    fn deliver(&mut self, at: SimTime, message: Message, target: SimTime) {
         let Some((receiver, link)) = self.route(message) else {
             return;
         };
@@ -81,13 +84,14 @@ impl Simulation {
             let (mut ctx, consumers) = self.split_consumers(at);
             return consumers[consumer.index()].on_message(&mut ctx, message);
         }
-        let (mut ctx, cluster, producers) = self.split(at);
-        match receiver {
-            Receiver::Consumer(_) => {}
-            Receiver::Broker(broker) => cluster.on_message(&mut ctx, broker, message),
-            Receiver::Producer(producer) => {
-                producers[producer.index()].on_message(&mut ctx, message);
-            }
+        if let Receiver::Producer(producer) = receiver {
+            let limit = self.limit_of(producer, at, target);
+            let (mut ctx, _, producers) = self.split(at);
+            return producers[producer.index()].on_message(&mut ctx, message, limit);
+        }
+        let (mut ctx, cluster, _) = self.split(at);
+        if let Receiver::Broker(broker) = receiver {
+            cluster.on_message(&mut ctx, broker, message);
         }
     }
 
@@ -109,6 +113,10 @@ impl Simulation {
                 self.requests.release(request);
             }
             Message::Call(id) | Message::Answer(id) => self.bounce_call(at, id, link),
+            Message::PeerRequest(id) | Message::PeerResponse(id) => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.lose_peer_call(&mut ctx, id);
+            }
             _ => {}
         }
     }
@@ -409,8 +417,19 @@ impl Simulation {
                 None => Rank::CONTROLLER,
             },
             (Message::WireReset(wire), _) => Rank::broker(wire.broker()),
+            (Message::PeerRequest(id), _) => self.rank_of_peer(id, |(from, _)| from),
+            (Message::PeerResponse(id), _) => self.rank_of_peer(id, |(_, to)| to),
             (Message::Request(_) | Message::Response(_), _) => Rank::CONTROLLER,
         }
+    }
+
+    fn rank_of_peer(
+        &self,
+        id: PeerCallId,
+        who: impl FnOnce((BrokerIndex, BrokerIndex)) -> BrokerIndex,
+    ) -> Rank {
+        let ends = self.cluster.peer_ends(id);
+        ends.map_or(Rank::CONTROLLER, |ends| Rank::broker(who(ends)))
     }
 
     /// How the link between two ends is; the worst of several.
@@ -485,6 +504,14 @@ impl Simulation {
             Message::WireReset(wire) => {
                 let link = self.network.consumer(wire.consumer, wire.broker());
                 (Receiver::Consumer(wire.consumer), link)
+            }
+            Message::PeerRequest(id) => {
+                let (from, to) = self.cluster.peer_ends(id)?;
+                (Receiver::Broker(to), self.network.replica(from, to))
+            }
+            Message::PeerResponse(id) => {
+                let (from, to) = self.cluster.peer_ends(id)?;
+                (Receiver::Broker(from), self.network.replica(from, to))
             }
         };
         Some(found)

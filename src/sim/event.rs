@@ -1,5 +1,6 @@
 //! Everything that can be scheduled. Events are small and copied: what is large waits in a slab.
 
+use crate::sim::cluster::PeerCallId;
 use crate::sim::consumer::{CallId, Wire};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicPartition};
 use crate::sim::network::Lane;
@@ -115,6 +116,23 @@ pub enum Event {
         broker: BrokerIndex,
         incarnation: u32,
     },
+    /// What a broker says to itself, or learns without a link.
+    Loopback(Message),
+    /// A call between brokers has waited for `request.timeout.ms`.
+    PeerCallExpired(PeerCallId),
+    /// A record of `__transaction_state` has waited for its replicas long enough, by its number.
+    StateAppendExpired(u32),
+    /// A coordinator goes on with the markers of an id, by its place.
+    TransactionCompletion(u32),
+    /// A coordinator looks for transactions that take too long.
+    TransactionScan {
+        /// Which.
+        broker: BrokerIndex,
+        /// In which of its lives.
+        incarnation: u32,
+    },
+    /// A leader asks a busy coordinator again about the transaction of a request.
+    VerifyAgain(RequestId),
 }
 
 /// The queue keeps every event beside its key, and moves both around.
@@ -151,6 +169,10 @@ pub enum Message {
     WireReset(Wire),
     /// A consumer closed its end of a connection.
     WireClosed(Wire),
+    /// What a broker asks another.
+    PeerRequest(PeerCallId),
+    /// The answer, or the news that there will be none.
+    PeerResponse(PeerCallId),
 }
 
 /// One TCP connection of a client: the slot in its connection table and how often that slot was

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
 use crate::kafka::settings::Assignor;
+use crate::kafka::transaction::{TransactionResult, TransactionState};
+use crate::kafka::transaction_message::AwaitedOperation;
 use crate::sim::command::Command;
 use crate::sim::config::Peer;
 use crate::sim::ids::{
@@ -435,6 +437,41 @@ pub enum Fact {
         /// How many records.
         records: u64,
     },
+    /// A step of a transactional id is in its coordinator's log.
+    TransactionChanged {
+        /// Which id.
+        transactional_id: Arc<str>,
+        /// What it is now.
+        state: TransactionState,
+        /// Its producer id.
+        producer_id: i64,
+        /// Its epoch.
+        epoch: i16,
+        /// The partitions of topics that take part in the transaction.
+        partitions: Vec<PartitionIndex>,
+    },
+    /// A control record ends a transaction in one partition.
+    MarkerWritten {
+        /// Where.
+        partition: PartitionIndex,
+        /// At which offset.
+        offset: u64,
+        /// Whose.
+        producer_id: i64,
+        /// The epoch that it carries.
+        epoch: i16,
+        /// How the transaction ended.
+        result: TransactionResult,
+    },
+    /// A transactional call of a generated load threw.
+    TransactionCallFailed {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Which call.
+        operation: AwaitedOperation,
+        /// What the application got.
+        exception: Arc<Exception>,
+    },
 }
 
 /// Why a member is no longer in its group.
@@ -473,6 +510,8 @@ pub enum BlockedOn {
     Room,
     /// `rd_kafka_poll()`: a delivery report.
     Reports,
+    /// A transactional call: its coordinator, and for a commit all records before.
+    Transaction(AwaitedOperation),
 }
 
 /// A node as a client knows it.

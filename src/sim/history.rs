@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::kafka::transaction::TransactionResult;
 use crate::sim::config::HistoryDetail;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::log_sums::LogSums;
@@ -64,15 +65,28 @@ pub struct Stamp {
     pub epoch: i16,
     /// Sequence of the first record, -1 without idempotence.
     pub base_sequence: i32,
+    /// What its attributes say.
+    pub content: Content,
 }
 
-#[cfg(test)]
+/// What is in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Records outside of transactions.
+    Plain,
+    /// Records of a transaction.
+    Transactional,
+    /// The marker that ends a transaction, and the epoch of the coordinator that wanted it.
+    Marker(TransactionResult, u32),
+}
+
 impl Stamp {
     /// The stamp of a producer without idempotence.
     pub const NONE: Self = Self {
         producer_id: -1,
         epoch: -1,
         base_sequence: -1,
+        content: Content::Plain,
     };
 }
 
@@ -86,6 +100,19 @@ pub enum Least {
 }
 
 impl LogBatch {
+    /// A record that a broker writes for itself.
+    pub fn of_broker(bytes: u32, stamp: Stamp) -> Self {
+        Self {
+            base_offset: 0,
+            records: 1,
+            bytes,
+            producer: ProducerIndex::NOBODY,
+            first_ordinal: 0,
+            leader_epoch: 0,
+            stamp,
+        }
+    }
+
     /// Offset after its last record.
     pub fn end_offset(&self) -> u64 {
         self.base_offset + u64::from(self.records)

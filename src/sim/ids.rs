@@ -32,6 +32,10 @@ dense_id! {
     /// A producer by its place in [`crate::sim::config::Config::producers`].
     ProducerIndex(u16)
 }
+impl ProducerIndex {
+    /// Nobody's: what brokers write into a log by themselves.
+    pub const NOBODY: Self = Self(u16::MAX);
+}
 dense_id! {
     /// A topic name by its place in [`crate::sim::config::Config::topics`], existing or not.
     TopicIndex(u16)

@@ -5,6 +5,7 @@ use crate::kafka::metric_name::{
 };
 use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
+use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
 use crate::sim::command::ElectionType;
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
@@ -14,13 +15,16 @@ use crate::sim::ids::{
     TopicPartition,
 };
 use crate::sim::key_places::KeyHistory;
+use crate::sim::producer::Producer;
 use crate::sim::read_order::GroupReads;
 use crate::sim::records::{KeyId, Noted};
 use crate::sim::simulation::Simulation;
 use crate::sim::time::SimTime;
+use crate::sim::transactions::lane::Run;
+use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::{
     BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView, ProducerTotals,
-    ProducerView, RdkafkaFigure,
+    ProducerView, RdkafkaFigure, TransactionView, TransactionalClientView, TransactionalEntry,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -53,15 +57,25 @@ impl Simulation {
             .group_view(&self.config, index, &self.consumers)
     }
 
+    /// Every transactional id that coordinators know, in the order of their names.
+    pub fn transactions(&self) -> Vec<TransactionView> {
+        self.cluster.transaction_views()
+    }
+
     /// A broker.
     pub fn broker(&self, index: BrokerIndex) -> BrokerView {
         let broker = self.cluster.broker(index);
         let image = self.cluster.controller().image();
-        let leads = |p: &&crate::sim::metadata::PartitionImage| p.leader == Some(index);
+        // Internal topics do not count: nobody configured them.
+        let topics = self.config.topics.len();
+        let partitions = image.partitions.iter().zip(self.cluster.partitions());
+        let leaders = partitions
+            .filter(|(state, known)| state.leader == Some(index) && known.topic.index() < topics)
+            .count();
         BrokerView {
             index,
             state: self.cluster.state_of(index),
-            leaders: image.partitions.iter().filter(leads).count() as u32,
+            leaders: leaders as u32,
             requests: broker.requests_in_hand(),
             disk_backlog: broker.disk_backlog(self.now),
             request_time: broker.time_of_a_request(),
@@ -100,7 +114,9 @@ impl Simulation {
             number: partition.number,
             leader: state.leader,
             leader_epoch: state.epoch,
+            office: partition.serving,
             isr: state.isr.clone(),
+            min_isr: partition.effective_min_isr(),
             elr: state.elr.clone(),
             last_known_leader: state.last_known_leader,
             replicas: partition.assignment().collect(),
@@ -109,13 +125,35 @@ impl Simulation {
             log_start_offset: partition.log.start_offset(),
             log_end_offset: partition.log.end_offset(),
             high_watermark: partition.high_watermark,
-            last_stable_offset: partition.high_watermark,
+            last_stable_offset: partition.last_stable_offset(),
             records_in: partition.log.records_in(),
             records_kept: partition.records_kept(),
             bytes_in: partition.log.bytes_in(),
             queued_batches: queued.0,
             queued_bytes: queued.1,
         }
+    }
+
+    /// The transactional batches and markers of a partition that are remembered, in order.
+    pub fn transactional_entries(&self, index: PartitionIndex) -> Vec<TransactionalEntry> {
+        let states = self.cluster.partition(index).transactions();
+        states.map_or_else(Vec::new, |states| states.entries().collect())
+    }
+
+    /// The last runs of a partition's log, in order of offsets; `most` of them at most.
+    pub fn lane(&self, index: PartitionIndex, most: usize) -> Vec<Run> {
+        self.cluster.partition(index).lane(most)
+    }
+
+    /// The clients that have a transactional id, as they see themselves.
+    pub fn transactional_clients(&self) -> Vec<TransactionalClientView> {
+        let producers = self.producers.iter();
+        producers.filter_map(Producer::transaction_view).collect()
+    }
+
+    /// Whether records of transactions ever came to a partition.
+    pub fn has_transactions(&self, index: PartitionIndex) -> bool {
+        self.cluster.partition(index).transactions().is_some()
     }
 
     /// Every partition, in order of topics and numbers.
@@ -178,11 +216,9 @@ impl Simulation {
     /// A partition's name, as in `events-3`.
     pub fn partition_name(&self, index: PartitionIndex) -> String {
         let partition = self.cluster.partition(index);
-        format!(
-            "{}-{}",
-            self.config.topics[partition.topic.index()].name,
-            partition.number
-        )
+        let topic = self.config.topics.get(partition.topic.index());
+        let topic = topic.map_or(TRANSACTION_STATE_TOPIC, |topic| &topic.name);
+        format!("{topic}-{}", partition.number)
     }
 
     /// The keys that were sent most often to a topic, over all producers.
@@ -325,6 +361,7 @@ impl Simulation {
                 let ordinals = batch.first_ordinal..batch.first_ordinal + u64::from(batch.records);
                 ordinals.map(|ordinal| (batch.producer, ordinal))
             });
+            let dirty = dirty.filter(|(producer, _)| *producer != ProducerIndex::NOBODY);
             for (producer, ordinal) in clean.chain(dirty) {
                 let noted = self.records.find(producer, index, ordinal);
                 kept.extend(noted.and_then(|noted| noted.key).map(|key| (key, index)));
@@ -367,7 +404,8 @@ impl Simulation {
     }
 
     /// The records that a partition's log remembers, one line each: offset and key where records
-    /// are remembered one by one, else offset, producer and ordinal.
+    /// are remembered one by one, else offset, producer and ordinal; what a transaction made of it;
+    /// and control records, `41 ABORT 4001/1`, with their producer id and epoch.
     pub fn log_lines(&self, index: PartitionIndex) -> Vec<String> {
         let partition = self.cluster.partition(index);
         let clean = partition.clean_records().iter().map(|record| {
@@ -413,14 +451,36 @@ impl Simulation {
     }
 
     /// The records of a partition's log, as far as they are remembered: offset, producer, ordinal.
+    /// Transaction markers are not among them.
     pub fn log_records(
         &self,
         index: PartitionIndex,
     ) -> impl Iterator<Item = (u64, ProducerIndex, u64)> + '_ {
-        self.cluster.partition(index).records_from(0)
+        let records = self.cluster.partition(index).records_from(0);
+        records.filter(|(_, producer, _)| *producer != ProducerIndex::NOBODY)
     }
 
     fn log_line(
+        &self,
+        partition: PartitionIndex,
+        offset: u64,
+        (producer, ordinal): (ProducerIndex, u64),
+    ) -> String {
+        let states = self.cluster.partition(partition).transactions();
+        if let Some(marker) = states.and_then(|states| states.marker_at(offset)) {
+            let (producer_id, epoch) = marker.producer;
+            return format!("{offset} {} {producer_id}/{epoch}", marker.result.name());
+        }
+        let line = self.data_line(partition, offset, (producer, ordinal));
+        match states.and_then(|states| states.fate(offset)) {
+            None => line,
+            Some((_, Fate::Open)) => format!("{line} open"),
+            Some((_, Fate::Committed)) => format!("{line} committed"),
+            Some((_, Fate::Aborted)) => format!("{line} aborted"),
+        }
+    }
+
+    fn data_line(
         &self,
         partition: PartitionIndex,
         offset: u64,
@@ -433,7 +493,8 @@ impl Simulation {
             }
             Some(Noted { key: None, .. }) => format!("{offset} null"),
             None => {
-                let name = &self.config.producers[producer.index()].name;
+                let producer = self.config.producers.get(producer.index());
+                let name = producer.map_or("?", |producer| &producer.name);
                 format!("{offset} {name}#{ordinal}")
             }
         }

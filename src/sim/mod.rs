@@ -66,6 +66,9 @@ mod stories;
 pub(crate) mod testing;
 pub mod time;
 pub mod trace;
+#[cfg(test)]
+mod transaction_stories;
+pub mod transactions;
 pub mod view;
 mod workload;
 

@@ -431,12 +431,14 @@ impl Link {
     /// What was on the wire when the link was healed must not overtake what waited before. What is
     /// sent later comes behind it anyway, or is of a new connection and waits for nobody.
     fn let_in(&mut self, now: SimTime, message: Message) -> Arrival {
+        if self.released_until <= now {
+            return Arrival::Passes;
+        }
         if let Some(place) = self.released.iter().position(|&other| other == message) {
             self.released.remove(place);
             return Arrival::Passes;
         }
-        let is_of_before = !self.released.is_empty() && now <= self.on_wire_until;
-        if is_of_before && now < self.released_until {
+        if now <= self.on_wire_until {
             return Arrival::Later(self.released_until);
         }
         Arrival::Passes

@@ -6,6 +6,7 @@
 
 mod lines;
 mod memory;
+mod producer_state;
 mod replica;
 mod stale;
 
@@ -17,20 +18,20 @@ use crate::kafka::settings::{StoredCompression, TopicSettings};
 use crate::sim::compaction::{CleanRecord, Compaction};
 use crate::sim::config::HistoryDetail;
 use crate::sim::consumer::CallId;
-use crate::sim::history::{Log, LogBatch};
+use crate::sim::history::{Content, Log, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex, TopicIndex};
 use crate::sim::leader_epochs::LeaderEpochs;
 use crate::sim::request::{Part, RequestId};
 use crate::sim::segments::{Retention, Segments};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::transactions::producer_states::ProducerStates;
 
 use lines::Line;
-use memory::{batch_of, remember};
+pub(super) use memory::batch_of;
+use memory::remember;
+pub use producer_state::{ProducerState, Verdict, next_sequence};
 pub use replica::{Reassignment, Replica, Source};
 pub use stale::StaleLeader;
-
-/// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
-const BATCHES_RETAINED: usize = 5;
 
 /// One partition.
 #[derive(Clone, Debug)]
@@ -79,6 +80,8 @@ pub struct Partition {
     /// How long decompressing takes of what was appended so far.
     decompression: Decompression,
     producers: Vec<Option<ProducerState>>,
+    /// Transactional producers, once there is one.
+    pub(super) transactions: Option<Box<ProducerStates>>,
 }
 
 /// How long decompressing takes a reader, on average over all that was appended.
@@ -99,35 +102,6 @@ pub struct Waiting {
     pub part: u16,
     /// The high watermark that it needs.
     pub required_offset: u64,
-}
-
-/// What the leader remembers of one producer (`ProducerStateEntry`).
-#[derive(Clone, Debug)]
-struct ProducerState {
-    producer_id: i64,
-    epoch: i16,
-    /// When its last batch was appended.
-    last_at: SimTime,
-    batches: [Remembered; BATCHES_RETAINED],
-    count: u8,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Remembered {
-    base_sequence: i32,
-    last_sequence: i32,
-    base_offset: u64,
-}
-
-/// What a leader says to a batch, by the rules of `ProducerAppendInfo`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// New: append.
-    Append,
-    /// Seen before, at this offset: success without appending.
-    Duplicate(u64),
-    /// Refused.
-    Refuse(ErrorCode),
 }
 
 impl Partition {
@@ -173,6 +147,7 @@ impl Partition {
             injected: VecDeque::new(),
             decompression: Decompression::default(),
             producers: Vec::new(),
+            transactions: None,
         }
     }
 
@@ -221,6 +196,17 @@ impl Partition {
         (self.settings.min_insync_replicas as usize).min(replicas)
     }
 
+    /// What the leader says to a batch by its size.
+    pub(super) fn judge_size(&self, part: &Part) -> Option<ErrorCode> {
+        if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
+            Some(ErrorCode::MessageTooLarge)
+        } else if part.stored_bytes > self.settings.segment_bytes {
+            Some(ErrorCode::RecordListTooLarge)
+        } else {
+            None
+        }
+    }
+
     /// What the leader says to this batch, before it appends anything.
     pub fn judge(&self, producer: ProducerIndex, part: &Part) -> Verdict {
         self.judge_with(&self.producers, producer, part)
@@ -232,17 +218,14 @@ impl Partition {
         producer: ProducerIndex,
         part: &Part,
     ) -> Verdict {
-        if part.bytes.max(part.stored_bytes) > self.settings.max_message_bytes {
-            return Verdict::Refuse(ErrorCode::MessageTooLarge);
-        }
-        if part.stored_bytes > self.settings.segment_bytes {
-            return Verdict::Refuse(ErrorCode::RecordListTooLarge);
+        if let Some(error) = self.judge_size(part) {
+            return Verdict::Refuse(error);
         }
         if part.base_sequence < 0 {
             return Verdict::Append;
         }
         match producers.get(producer.index()).and_then(Option::as_ref) {
-            Some(state) if state.producer_id == part.producer_id => state.judge(part),
+            Some(state) if state.producer_id() == part.producer_id => state.judge(part),
             // No state at all: any sequence is accepted.
             _ => Verdict::Append,
         }
@@ -250,7 +233,22 @@ impl Partition {
 
     /// Appends a batch at the leader; gives the offset of its first record.
     pub fn append(&mut self, producer: ProducerIndex, part: &Part, now: SimTime) -> u64 {
+        let batch = batch_of(producer, part, Content::Plain);
+        let base_offset = self.extend_log(batch, now);
+        self.note_compression(part);
+        if part.base_sequence >= 0 {
+            remember(&mut self.producers, producer, part, (base_offset, now));
+        }
+        base_offset
+    }
+
+    /// A batch was appended, which readers will decompress.
+    pub(super) fn note_compression(&mut self, part: &Part) {
         self.decompression.add(self.settings.compression, part);
+    }
+
+    /// A batch more at the leader, whatever is in it; the log gives it its offset and epoch.
+    pub(super) fn extend_log(&mut self, batch: LogBatch, now: SimTime) -> u64 {
         let (leader, leader_epoch) = self.serving.unwrap_or((BrokerIndex(u16::MAX), 0));
         let replicated = match self.replicas.as_slice() {
             [_] => self.log.end_offset(),
@@ -260,17 +258,18 @@ impl Partition {
                 .min()
                 .unwrap_or(0),
         };
-        let batch = batch_of(producer, part, leader_epoch);
+        let bytes = batch.bytes;
+        let batch = LogBatch {
+            leader_epoch,
+            ..batch
+        };
         let base_offset = self.log.append(batch, replicated);
         let end_offset = self.log.end_offset();
         if let Some(replica) = self.replica_mut(leader) {
             replica.end_offset = end_offset;
             replica.known_end_offset = Some(end_offset);
         }
-        if part.base_sequence >= 0 {
-            remember(&mut self.producers, producer, part, (base_offset, now));
-        }
-        let place = (base_offset, part.stored_bytes);
+        let place = (base_offset, bytes);
         match &mut self.compaction {
             Some(compaction) => compaction.note_append(&self.settings, place, now),
             None => self.segments.note_append(&self.settings, place, now),
@@ -306,7 +305,7 @@ impl Partition {
     pub fn expire_producers(&mut self, age: SimSpan, now: SimTime) -> Vec<ProducerIndex> {
         let mut expired = Vec::new();
         for (place, state) in self.producers.iter_mut().enumerate() {
-            let is_old = |state: &ProducerState| now.since(state.last_at) >= age;
+            let is_old = |state: &ProducerState| now.since(state.last_write()) >= age;
             if state.as_ref().is_some_and(is_old) {
                 *state = None;
                 expired.push(ProducerIndex(place as u16));
@@ -368,6 +367,9 @@ impl Partition {
         match candidate.flatten() {
             Some(offset) if offset > self.high_watermark => {
                 self.high_watermark = offset;
+                if let Some(transactions) = &mut self.transactions {
+                    transactions.settle(offset);
+                }
                 true
             }
             _ => false,
@@ -387,6 +389,7 @@ impl Partition {
         let gone = self.log.truncate(offset);
         self.epochs.truncate(self.log.end_offset());
         self.forget_beyond_end();
+        self.recall_transactions(self.log.end_offset(), &[]);
         gone
     }
 
@@ -414,64 +417,6 @@ impl Decompression {
         let nanos = decompression_time_ns(codec, part.plain_bytes.into());
         self.stored_bytes += u64::from(part.stored_bytes);
         self.nanos = self.nanos.saturating_add(nanos);
-    }
-}
-
-impl ProducerState {
-    fn judge(&self, part: &Part) -> Verdict {
-        let last = last_sequence(part);
-        let known = &self.batches[..self.count as usize];
-        if part.epoch == self.epoch
-            && let Some(seen) = known.iter().find(|batch| {
-                batch.base_sequence == part.base_sequence && batch.last_sequence == last
-            })
-        {
-            return Verdict::Duplicate(seen.base_offset);
-        }
-        if part.epoch < self.epoch {
-            return Verdict::Refuse(ErrorCode::InvalidProducerEpoch);
-        }
-        if part.epoch > self.epoch {
-            return if part.base_sequence == 0 {
-                Verdict::Append
-            } else {
-                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
-            };
-        }
-        match known.last() {
-            Some(batch) if part.base_sequence != next_sequence(batch.last_sequence, 1) => {
-                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
-            }
-            _ => Verdict::Append,
-        }
-    }
-
-    fn push(&mut self, batch: Remembered) {
-        if self.count as usize == BATCHES_RETAINED {
-            self.batches.rotate_left(1);
-            self.count -= 1;
-        }
-        self.batches[self.count as usize] = batch;
-        self.count += 1;
-    }
-
-    fn forget_from(&mut self, end_offset: u64) {
-        while self.count > 0 && self.batches[self.count as usize - 1].base_offset >= end_offset {
-            self.count -= 1;
-        }
-    }
-}
-
-fn last_sequence(part: &Part) -> i32 {
-    next_sequence(part.base_sequence, part.records as i32 - 1)
-}
-
-/// The sequence `by` records on; sequences wrap from 2147483647 to 0 (`DefaultRecordBatch`).
-pub fn next_sequence(sequence: i32, by: i32) -> i32 {
-    if sequence > i32::MAX - by {
-        by - (i32::MAX - sequence) - 1
-    } else {
-        sequence + by
     }
 }
 

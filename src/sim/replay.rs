@@ -72,6 +72,7 @@ impl Simulation {
         };
         let (mut ctx, cluster, producers) = self.split(at);
         let producer = &mut producers[producer.index()];
+        producer.catch_up(&mut ctx);
         let Some((room, position)) = producer.replay_position(load as usize) else {
             return;
         };

@@ -12,6 +12,7 @@ use crate::sim::event::Channel;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::metadata::Image;
 use crate::sim::time::SimTime;
+use crate::sim::transactions::ask::Transact;
 
 /// A request's place in the slab, and how often that place was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub enum ApiKey {
     InitProducerId,
     /// Records.
     Produce,
+    /// What only transactional producers ask.
+    Transactional,
 }
 
 /// One request and, later, its response.
@@ -70,6 +73,8 @@ pub struct Request {
     pub waiting: u16,
     /// `throttle_time_ms` of the answer.
     pub throttle_ms: u32,
+    /// What a transactional producer asks with it, and is answered.
+    pub transaction: Option<Box<Transact>>,
     holders: u8,
     uses: u32,
 }
@@ -129,9 +134,11 @@ impl Requests {
         let request = &mut self.slots[slot as usize];
         request.parts.clear();
         request.topics.clear();
-        request.image = None;
+        (request.image, request.transaction) = (None, None);
         (request.channel, request.broker, request.api) = (channel, broker, api);
         (request.sent, request.waiting, request.holders) = (now, 0, 2);
+        let not_yet = SimTime::ZERO;
+        (request.arrived, request.appended, request.answered) = (not_yet, not_yet, not_yet);
         request.throttle_ms = 0;
         request.uses += 1;
         RequestId {
@@ -205,6 +212,7 @@ impl Requests {
             producer_id: (-1, -1),
             waiting: 0,
             throttle_ms: 0,
+            transaction: None,
             holders: 0,
             uses: 0,
         });

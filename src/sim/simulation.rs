@@ -172,6 +172,7 @@ impl Simulation {
             // A moment is never left half done.
             if left == 0 && self.queue.next_at().is_some_and(|next| next > at) {
                 self.now = at;
+                self.catch_up();
                 return Advance {
                     reached: at,
                     progress: Progress::BudgetSpent,
@@ -180,6 +181,15 @@ impl Simulation {
         }
         self.now = self.now.max(target);
         self.finish()
+    }
+
+    /// Producers that are late do what is due by now.
+    fn catch_up(&mut self) {
+        let limit = self.limit(self.now);
+        let (mut ctx, _, producers) = self.split(self.now);
+        for producer in producers {
+            producer.run(&mut ctx, limit);
+        }
     }
 
     /// Goes on to the next moment at which anything happens.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::kafka::config::{consumer as consumer_config, java};
 use crate::kafka::rdkafka_version::RdkafkaVersion;
 use crate::kafka::settings::{BrokerSettings, RdkafkaProducerSettings, TopicSettings};
+use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::config::{
     Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ConsumerConfig, ExistingTopic,
     GroupConfig, HistoryDetail, KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused,
-    Pacing, Polling, ProducerConfig, Rate, RateStep, TopicConfig, ValueConfig,
+    Pacing, Polling, ProducerConfig, Rate, RateStep, TopicConfig, TransactionConfig, ValueConfig,
 };
 use crate::sim::fact::{Fact, Stamped};
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
@@ -51,6 +52,10 @@ pub fn world() -> Config {
         consumers: Vec::new(),
         quotas: Vec::new(),
         timeline: Vec::new(),
+        transactions: TransactionConfig {
+            version: TransactionVersion::Two,
+            next_producer_id: 0,
+        },
     }
 }
 
@@ -162,6 +167,7 @@ pub fn load(records_per_second: u64) -> LoadConfig {
         throttle: None,
         records_max: None,
         at_end: AtEnd::Idle,
+        transaction: None,
     }
 }
 

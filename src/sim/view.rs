@@ -4,10 +4,13 @@
 //! client or broker would show at this moment.
 
 use crate::kafka::error::ErrorCode;
+use std::sync::Arc;
+
 use crate::kafka::rdkafka_metric::{
     RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaPartitionMetric, RdkafkaTopicMetric,
 };
 use crate::kafka::settings::Assignor;
+use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult, TransactionState};
 use crate::sim::fact::{BlockedOn, BrokerState, LinkState, Node};
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
@@ -242,8 +245,13 @@ pub struct PartitionView {
     pub leader: Option<BrokerIndex>,
     /// `leader epoch`.
     pub leader_epoch: u32,
+    /// Who has taken office, and in which epoch: behind `leader` and `leader_epoch` while metadata
+    /// is on its way.
+    pub office: Option<(BrokerIndex, u32)>,
     /// In-sync replicas.
     pub isr: Vec<BrokerIndex>,
+    /// In-sync replicas that acks=all needs: `min(min.insync.replicas, replicas)`.
+    pub min_isr: usize,
     /// Eligible leader replicas: who left the ISR while too few remained.
     pub elr: Vec<BrokerIndex>,
     /// Who led last, while nobody does.
@@ -477,4 +485,78 @@ impl ElectionOutcome {
             Self::EligibleLeadersNotAvailable => Some(ErrorCode::EligibleLeadersNotAvailable),
         }
     }
+}
+
+/// One transactional id, as its coordinator knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionView {
+    /// Which.
+    pub transactional_id: Arc<str>,
+    /// Who coordinates it.
+    pub coordinator: Option<BrokerIndex>,
+    /// Its state.
+    pub state: TransactionState,
+    /// Its producer id and epoch.
+    pub producer: ProducerIdAndEpoch,
+    /// Partitions of topics in the transaction.
+    pub partitions: Vec<PartitionIndex>,
+    /// When the transaction began, or the last one did.
+    pub started: Option<SimTime>,
+    /// When it last changed.
+    pub updated: SimTime,
+    /// `transaction.timeout.ms` of its owner.
+    pub timeout_ms: u64,
+    /// What its coordinators wrote last, oldest first.
+    pub steps: Vec<TransactionStep>,
+}
+
+/// A record of an id in `__transaction_state`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionStep {
+    /// When it was replicated.
+    pub at: SimTime,
+    /// The state that it says.
+    pub state: TransactionState,
+    /// Producer id and epoch.
+    pub producer: ProducerIdAndEpoch,
+}
+
+/// A client with a transactional id, as it sees itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TransactionalClientView {
+    /// Whose.
+    pub producer: ProducerIndex,
+    /// Its id.
+    pub transactional_id: Arc<str>,
+    /// `TransactionManager.State`, by its name.
+    pub state: &'static str,
+    /// The producer id and epoch that it believes in.
+    pub owns: Option<ProducerIdAndEpoch>,
+}
+
+/// A transactional batch or a marker in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionalEntry {
+    /// Its first offset.
+    pub offset: u64,
+    /// Whose, with the epoch that it carries.
+    pub producer: ProducerIdAndEpoch,
+    /// What it is.
+    pub what: EntryKind,
+}
+
+/// What stands in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// Records of a transaction.
+    Records {
+        /// How many.
+        records: u32,
+        /// Sequence of the first.
+        base_sequence: i32,
+        /// Bytes with header.
+        bytes: u32,
+    },
+    /// A control record.
+    Marker(TransactionResult),
 }

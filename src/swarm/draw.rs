@@ -55,6 +55,15 @@ enum Client {
     Librdkafka,
 }
 
+/// How many records a client puts into a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Batches {
+    /// One, so that a request a record has to do.
+    Single,
+    /// As many as there are.
+    Deep,
+}
+
 /// The plan of a seed.
 pub fn draw(seed: u64) -> Plan {
     let dice = |subject| Dice::new(seed, subject);

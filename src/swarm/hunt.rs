@@ -179,6 +179,8 @@ fn tell(request: &Request, text: &mut String, failure: (u64, &[Broken], &Broken)
 }
 
 fn write_file(path: &Path, file: &str, text: &mut String) -> Exit {
+    // A folder that cannot be made is what writing into it says.
+    let _made = path.parent().map(std::fs::create_dir_all);
     let written = Destination::file(path).and_then(|destination| destination.write(file));
     match written {
         Ok(()) => {

@@ -3,13 +3,15 @@
 //!
 //! A partition's promise ends (`is_void`) when every in-sync replica has lost unflushed records
 //! since it was last known to have everything: that is more than one failure at a time. An unclean
-//! election ends it too.
+//! election ends it too, and so does a leader that says without reason that it does not know a
+//! producer: librdkafka takes the next success for a sign that what came before was written.
 
 use std::collections::BTreeSet;
 
 use super::Broken;
 use super::check::Invariant;
 use crate::insight::interval::IntervalSet;
+use crate::kafka::error::ErrorCode;
 use crate::sim::command::{BrokerFault, Command, ProducerFault};
 use crate::sim::fact::{BrokerState, Fact, Flow, Limit, Stamped};
 use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, ProducerIndex};
@@ -27,7 +29,7 @@ pub(super) struct PartitionWatch {
     pub(super) is_truncated: bool,
     /// Where its log began.
     pub(super) start_offset: u64,
-    /// Leader epoch and high watermark at the last look.
+    /// The leader's epoch and its high watermark at the last look.
     seen: Option<(u32, u64)>,
     /// By group: the offsets that its applications were given.
     pub(super) given: Vec<IntervalSet>,
@@ -78,7 +80,7 @@ impl Watch {
     pub(super) fn observe(&mut self, output: &Output, simulation: &Simulation) {
         self.meet_partitions(simulation);
         for stamped in &output.facts {
-            self.hear(stamped);
+            self.hear(stamped, simulation);
         }
         for flow in &output.flows {
             if let Flow::Consumed(consumed) = flow {
@@ -111,9 +113,9 @@ impl Watch {
         }
     }
 
-    fn hear(&mut self, stamped: &Stamped) {
+    fn hear(&mut self, stamped: &Stamped, simulation: &Simulation) {
         match &stamped.fact {
-            Fact::CommandApplied(command) => self.command(command),
+            Fact::CommandApplied(command) => self.command(command, simulation),
             Fact::IsrChanged { partition, isr } => {
                 let watch = &mut self.partitions[partition.index()];
                 watch.robbed.retain(|broker| isr.contains(broker));
@@ -150,7 +152,7 @@ impl Watch {
         }
     }
 
-    fn command(&mut self, command: &Command) {
+    fn command(&mut self, command: &Command, simulation: &Simulation) {
         match command {
             Command::Broker(broker, BrokerFault::Kill { lose_tail_records }) => {
                 for watch in &mut self.partitions {
@@ -158,6 +160,15 @@ impl Watch {
                         watch.robbed.insert(*broker);
                         watch.look_for_an_end();
                     }
+                }
+            }
+            Command::Inject {
+                error: ErrorCode::UnknownProducerId,
+                partition,
+                ..
+            } => {
+                if let Some(index) = simulation.find_partition(*partition) {
+                    self.partitions[index.index()].is_void = true;
                 }
             }
             Command::Producer(producer, ProducerFault::Crash | ProducerFault::Restart)
@@ -169,15 +180,16 @@ impl Watch {
     fn look(&mut self, simulation: &Simulation) {
         for view in simulation.partition_views() {
             let watch = &mut self.partitions[view.index.index()];
-            let is_led = view
-                .leader
-                .is_some_and(|leader| simulation.broker(leader).state == BrokerState::Running);
-            if !is_led {
+            let Some((leader, epoch)) = view.office else {
+                watch.seen = None;
+                continue;
+            };
+            if simulation.broker(leader).state != BrokerState::Running {
                 // A dead leader's high watermark is nobody's.
                 watch.seen = None;
                 continue;
             }
-            let now = (view.leader_epoch, view.high_watermark);
+            let now = (epoch, view.high_watermark);
             let name = || simulation.partition_name(view.index);
             if let Some((epoch, before)) = watch.seen
                 && epoch == now.0

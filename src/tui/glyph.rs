@@ -75,6 +75,10 @@ pub struct Glyphs {
     pub link_refusing: &'static str,
     /// A link that is slower than configured.
     pub link_degraded: &'static str,
+    /// Where the last stable offset is.
+    pub stable: &'static str,
+    /// Where the high watermark is.
+    pub watermark: &'static str,
     /// Nothing to show.
     pub none: &'static str,
     /// Whether charts may use braille.
@@ -120,6 +124,8 @@ pub const UNICODE: Glyphs = Glyphs {
     link_cut: "━╳",
     link_refusing: "━┫",
     link_degraded: "┅┅",
+    stable: "▲",
+    watermark: "△",
     none: "–",
     braille: true,
 };
@@ -163,6 +169,8 @@ pub const ASCII: Glyphs = Glyphs {
     link_cut: "=X",
     link_refusing: "=|",
     link_degraded: "--",
+    stable: "^",
+    watermark: "|",
     none: "-",
     braille: false,
 };

@@ -39,6 +39,8 @@ pub struct Wants {
     pub machines: u16,
     /// Consumer groups and their members together.
     pub consumers: u16,
+    /// Lines for transactional ids and lanes; 0 where nobody is transactional.
+    pub lanes: u16,
     /// Expectations.
     pub expectations: u16,
 }
@@ -74,6 +76,10 @@ pub const LEDGER_LINES: u16 = 12;
 const CONSUMER_LINES_MAX: u16 = 6;
 /// The same on a small screen.
 const CONSUMER_LINES_COMPACT_MAX: u16 = 4;
+
+/// The same, of transactional ids and lanes.
+const LANE_LINES_MAX: u16 = 9;
+const LANE_LINES_COMPACT_MAX: u16 = 6;
 
 /// Panes that share one place on a small screen.
 const SHARED: &[Pane] = &[
@@ -127,7 +133,7 @@ fn compact(body: Rect, wants: Wants) -> Vec<Slot> {
     let upper = share(body.height, 48);
     let [fill, load] = rows(left, upper);
     let [wait, rest] = rows(right, upper);
-    let markers = outlined(wants.consumers.clamp(2, CONSUMER_LINES_COMPACT_MAX));
+    let markers = marker_lines(wants, (CONSUMER_LINES_COMPACT_MAX, LANE_LINES_COMPACT_MAX));
     let [markers, shared] = rows(rest, markers);
     vec![
         one(fill, &[Pane::Fill]),
@@ -149,6 +155,15 @@ const fn load_lines(wants: Wants) -> u16 {
     outlined(wants.partitions.saturating_add(2))
 }
 
+/// Lines that the markers' pane would like, for lanes or, where nobody is transactional, for
+/// consumers: so many at most.
+fn marker_lines(wants: Wants, (consumers_max, lanes_max): (u16, u16)) -> u16 {
+    outlined(match wants.lanes {
+        0 => wants.consumers.clamp(2, consumers_max),
+        lanes => lanes.clamp(2, lanes_max),
+    })
+}
+
 /// Two columns and the ledger below them.
 fn full(body: Rect, wants: Wants) -> Vec<Slot> {
     let [main, ledger] = rows(body, body.height.saturating_sub(2));
@@ -157,8 +172,8 @@ fn full(body: Rect, wants: Wants) -> Vec<Slot> {
     let spare = (main.height + 2).saturating_sub(load_lines(wants).saturating_add(5));
     let upper = spare.clamp(12, share(main.height, 46).max(12));
     let [fill, below] = rows(left, upper);
-    let consumers = outlined(wants.consumers.clamp(2, CONSUMER_LINES_MAX));
-    let load = load_lines(wants).min(below.height.saturating_sub(consumers));
+    let markers = marker_lines(wants, (CONSUMER_LINES_MAX, LANE_LINES_MAX));
+    let load = load_lines(wants).min(below.height.saturating_sub(markers));
     let [load, markers] = rows(below, load);
     let [wait, rest] = rows(right, upper);
     let machines = outlined(wants.machines.saturating_add(1)).min(share(rest.height, 40));
@@ -187,7 +202,8 @@ fn wide(body: Rect, wants: Wants) -> Vec<Slot> {
     let [fill, load] = rows(left, upper);
     let [wait, below] = rows(middle, upper);
     let machines = outlined(wants.machines.saturating_add(1 + LATENCY_LINES));
-    let [cluster, markers] = rows(below, machines.min(below.height.saturating_sub(4)));
+    let markers = wants.lanes.min(LANE_LINES_MAX).saturating_add(1).max(4);
+    let [cluster, markers] = rows(below, machines.min(below.height.saturating_sub(markers)));
     let tall = outlined(LEDGER_LINES);
     let ledger = if body.height >= 40 { tall } else { outlined(2) };
     let [upper, ledger] = rows(right, (body.height + 1).saturating_sub(ledger));
@@ -281,6 +297,7 @@ mod tests {
     const WANTS: Wants = Wants {
         partitions: 12,
         machines: 4,
+        lanes: 0,
         consumers: 0,
         expectations: 9,
     };
@@ -290,10 +307,10 @@ mod tests {
         fn every_place_lies_inside_and_no_two_insides_overlap(
             width in 0_u16..420, height in 0_u16..130, x in 0_u16..5, y in 0_u16..5,
             partitions in 0_u16.., machines in 0_u16.., consumers in 0_u16..,
-            expectations in 0_u16..,
+            expectations in 0_u16.., lanes in 0_u16..,
         ) {
             let area = Rect::new(x, y, width, height);
-            let wants = Wants { partitions, machines, consumers, expectations };
+            let wants = Wants { partitions, machines, consumers, lanes, expectations };
             let dashboard = dashboard(area, wants);
             for slot in &dashboard.slots {
                 prop_assert_eq!(slot.outline.intersection(dashboard.body), slot.outline);

@@ -97,10 +97,27 @@ impl<'a> Scene<'a> {
         let cells = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         let config = self.config();
         Wants {
-            partitions: cells(self.session.simulation().partition_count()),
+            partitions: cells(self.session.simulation().partitions().count()),
             machines: cells(config.brokers.len().saturating_add(config.producers.len())),
             consumers: cells(config.groups.len().saturating_add(config.consumers.len())),
+            lanes: cells(self.lane_lines()),
             expectations: cells(self.session.insight().judgements().len()),
+        }
+    }
+
+    /// Lines that lanes and transactional ids may come to need: nothing moves when they do.
+    fn lane_lines(&self) -> usize {
+        let producers = self.config().producers.iter();
+        let mut ids: Vec<_> = producers
+            .filter_map(|producer| producer.client.transactional_id())
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let partitions = self.session.simulation().partitions().count();
+        if ids.is_empty() {
+            0
+        } else {
+            3 * ids.len() + 2 * partitions
         }
     }
 
@@ -109,9 +126,15 @@ impl<'a> Scene<'a> {
         match (pane, self.queue()) {
             (Pane::Fill, Some(queue)) => Content::Queue(queue),
             (Pane::Wait, Some(queue)) => Content::Room(queue),
-            (Pane::Markers, _) if !self.config().groups.is_empty() => Content::Consumers,
+            (Pane::Markers, _) if self.shows_consumers() => Content::Consumers,
             _ => Content::Usual(pane),
         }
+    }
+
+    /// Whether consumer groups stand where markers would.
+    fn shows_consumers(&self) -> bool {
+        let config = self.config();
+        !config.groups.is_empty() && !config.is_transactional()
     }
 
     /// Looks.

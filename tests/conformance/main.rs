@@ -33,6 +33,7 @@ mod sticky;
 mod sticky_live;
 mod table;
 mod trace;
+mod transactions;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -42,7 +43,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 21] = [
+const COMPARED: [fn() -> Vec<Comparison>; 22] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -64,6 +65,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 21] = [
     sizes_compressed::compare,
     sticky::compare,
     sticky_live::compare,
+    transactions::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

@@ -96,6 +96,7 @@ fn exception_of<'a>(fact: &'a Fact, config: &Config) -> Option<&'a Exception> {
         | Fact::BatchFailed { exception, .. }
         | Fact::ConsumerFailed { exception, .. }
         | Fact::UnassignedFailed { exception, .. }
+        | Fact::TransactionCallFailed { exception, .. }
         | Fact::ClientFailed { exception, .. } => Some(exception),
         Fact::CallReturned {
             producer,

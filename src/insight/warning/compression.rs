@@ -70,8 +70,7 @@ impl Diagnosis for CompressedTwice {
         let Subject::Topic(topic) = subject else {
             return Verdict::Quiet;
         };
-        let partitions = checkup.partitions.iter();
-        let mut partitions = partitions.filter(|partition| partition.topic == topic);
+        let mut partitions = checkup.partitions_of(topic);
         if partitions.all(|partition| partition.records_in == 0) {
             return Verdict::Quiet;
         }

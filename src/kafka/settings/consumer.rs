@@ -59,6 +59,17 @@ pub struct FetchSettings {
     pub max_wait_ms: u64,
     /// `max.partition.fetch.bytes`.
     pub max_partition_bytes: u32,
+    /// `isolation.level`.
+    pub isolation: IsolationLevel,
+}
+
+/// Which records of transactions a consumer sees (`isolation.level`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IsolationLevel {
+    /// All of them, up to the high watermark.
+    ReadUncommitted,
+    /// Those of committed transactions, up to the last stable offset.
+    ReadCommitted,
 }
 
 /// Where a consumer begins that has no committed offset (`auto.offset.reset`).
@@ -156,6 +167,7 @@ impl ConsumerSettings {
                 max_bytes: 52_428_800,
                 max_wait_ms: 500,
                 max_partition_bytes: 1_048_576,
+                isolation: IsolationLevel::ReadUncommitted,
             },
             auto_commit_interval_ms: Some(5000),
             offset_reset: OffsetReset::Latest,

@@ -15,7 +15,9 @@ pub use broker::{
     BrokerSettings, ControllerSettings, GroupSettings, ReplicationSettings, RequestSettings,
     TransactionSettings,
 };
-pub use consumer::{Assignor, ConsumerSettings, FetchSettings, OffsetReset, TopicCreation};
+pub use consumer::{
+    Assignor, ConsumerSettings, FetchSettings, IsolationLevel, OffsetReset, TopicCreation,
+};
 pub use producer::{
     Acks, Compression, CompressionType, JavaProducerSettings, MetadataSettings, MetricsSettings,
     PartitionerClass, PartitionerSettings, RecoveryStrategy,

@@ -1,6 +1,6 @@
 //! The members of one consumer group.
 
-use super::{DURATION, Kind, RECORD_RATE, TableSpec, default, later, optional, required};
+use super::{DURATION, Kind, RECORD_RATE, TableSpec, default, optional, required};
 use crate::sim::config::CONSUMERS_MAX;
 
 pub(crate) static CONSUMER: TableSpec = TableSpec {
@@ -51,6 +51,10 @@ pub(crate) static CONSUMER: TableSpec = TableSpec {
             Kind::Kafka,
             "consumer configuration by its real names",
         ),
-        later("isolation"),
+        optional(
+            "isolation",
+            Kind::Word(&["read_uncommitted", "read_committed"]),
+            "isolation.level: whether it sees records of open and aborted transactions",
+        ),
     ],
 };

@@ -62,7 +62,9 @@ pub(crate) static EXPECT: TableSpec = TableSpec {
         optional(
             "offsets",
             Kind::List(&Kind::Payload),
-            "its exact content, in offset order: \"40 trip-9001\"",
+            "its exact content, in offset order: \"40 trip-9001\"; of transactions \
+             \"40 trip-9001 aborted\" (or committed, or open) and \"41 ABORT 4001/1\" with \
+             producer id and epoch",
         ),
         optional(
             "no",

@@ -5,6 +5,29 @@ use super::{
 };
 use crate::sim::config::{PARTITIONS_MAX, THREADS_MAX};
 
+static REBUILD: TableSpec = TableSpec {
+    name: "on-fenced = { … }",
+    help: "Another client in place of the fenced one",
+    fields: &[required(
+        "rebuild-after",
+        DURATION,
+        "how long the application waits before it makes one",
+    )],
+};
+
+static TRANSACTION: TableSpec = TableSpec {
+    name: "transaction = { … }",
+    help: "When a transaction is committed: one of records and every",
+    fields: &[
+        optional(
+            "records",
+            Kind::Whole(1, u32::MAX as i128),
+            "after so many records over all loads of the producer",
+        ),
+        optional("every", DURATION, "so long after it began"),
+    ],
+};
+
 pub(crate) static LOAD: TableSpec = TableSpec {
     name: "[[producer.load]]",
     help: "Generated load; any number of them",
@@ -105,8 +128,17 @@ pub(crate) static LOAD: TableSpec = TableSpec {
             "idle",
             "what the application does after the last of `records`",
         ),
-        later("on-fenced"),
-        later("transaction"),
+        default(
+            "on-fenced",
+            Kind::Either(&[Kind::Word(&["exit"]), Kind::Table(&REBUILD)]),
+            "exit",
+            "what the application does when its transactional client is fenced or broken for good",
+        ),
+        optional(
+            "transaction",
+            Kind::Table(&TRANSACTION),
+            "when transactions are committed; all loads of a producer share them",
+        ),
         later("source"),
     ],
 };

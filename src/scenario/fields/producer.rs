@@ -88,7 +88,9 @@ static SCRIPT: TableSpec = TableSpec {
             "do",
             Kind::Call,
             "`produce TOPIC [key=K] [value=V] [partition=N] [await=true]`, `flush`, \
-             `close [TIMEOUT]`, `new_producer`, `exit`, and for librdkafka `poll [TIMEOUT]`",
+             `close [TIMEOUT]`, `new_producer`, `exit`, `init_transactions`, \
+             `begin_transaction`, `send_offsets_to_transaction GROUP TOPIC-N=OFFSET …`, \
+             `commit_transaction`, `abort_transaction`, and for librdkafka `poll [TIMEOUT]`",
         ),
     ],
 };

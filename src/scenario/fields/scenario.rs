@@ -153,7 +153,18 @@ pub(crate) static CLUSTER: TableSpec = TableSpec {
             Kind::Kafka,
             "broker configuration by its real names",
         ),
-        later("transaction-version"),
+        default(
+            "transaction-version",
+            Kind::Whole(1, 2),
+            "2",
+            "the finalized feature transaction.version: how clients from 4.0 on run transactions",
+        ),
+        default(
+            "next-producer-id",
+            Kind::Whole(0, (i64::MAX / 2) as i128),
+            "0",
+            "the first producer id that the controller gives away",
+        ),
     ],
 };
 

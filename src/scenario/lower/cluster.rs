@@ -3,12 +3,15 @@
 use crate::command::text::{listed, nearest};
 use crate::kafka::config;
 use crate::kafka::settings::BrokerSettings;
+use crate::kafka::transaction::TransactionVersion;
 use crate::scenario::fields::CLUSTER;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::scenario::shape::written;
 use crate::scenario::tree::Table;
-use crate::sim::config::{BROKERS_MAX, BrokerConfig, LATENCY_MIN, LinkConfig, LinkOverride, Peer};
+use crate::sim::config::{
+    BROKERS_MAX, BrokerConfig, LATENCY_MIN, LinkConfig, LinkOverride, Peer, TransactionConfig,
+};
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex};
 use crate::sim::time::SimSpan;
 
@@ -108,6 +111,20 @@ fn broker(
             .duration("request-time")
             .unwrap_or(SimSpan::ZERO),
         settings: effective,
+    }
+}
+
+/// `[cluster] transaction-version` and `next-producer-id`.
+pub(super) fn transactions(root: Fields<'_>) -> TransactionConfig {
+    let cluster = root.table("cluster");
+    let version = cluster.and_then(|cluster| cluster.whole::<u8>("transaction-version"));
+    let next = cluster.and_then(|cluster| cluster.whole::<i64>("next-producer-id"));
+    TransactionConfig {
+        version: match version {
+            Some(1) => TransactionVersion::One,
+            _ => TransactionVersion::Two,
+        },
+        next_producer_id: next.unwrap_or(0),
     }
 }
 

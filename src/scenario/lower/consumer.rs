@@ -153,6 +153,17 @@ fn client(world: &mut World<'_>, fields: &Fields<'_>) -> ConsumerSettings {
             place,
         });
     }
+    if let Some(isolation) = fields.text("isolation")
+        && settings.get("isolation.level").is_none()
+    {
+        let place = fields.place_of("isolation");
+        settings.put(Setting {
+            key: "isolation.level".to_owned(),
+            value: isolation.to_owned(),
+            key_place: place,
+            place,
+        });
+    }
     if let Some(id) = settings.get("group.id")
         && Some(id.value.as_str()) != fields.text("group")
     {

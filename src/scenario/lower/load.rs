@@ -6,7 +6,8 @@ use crate::kafka::metric_name::ProducerMetric;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::sim::config::{
-    Arrival, AtEnd, AwaitAcks, LoadConfig, OnFailed, OnRefused, Pacing, Rate, RateStep, Throttle,
+    Arrival, AtEnd, AwaitAcks, LoadConfig, LoadTransaction, OnFailed, OnFenced, OnRefused, Pacing,
+    Rate, RateStep, Throttle, TransactionEnd,
 };
 use crate::sim::ids::TopicIndex;
 use crate::sim::time::{SimSpan, SimTime};
@@ -56,7 +57,28 @@ pub(super) fn load(world: &mut World<'_>, fields: &Fields<'_>, dialect: Dialect)
         throttle: throttle(world, fields),
         records_max: fields.whole("records"),
         at_end: at_end(world, fields),
+        transaction: transaction(world, fields),
     }
+}
+
+/// When transactions are committed, and what becomes of a fenced client.
+fn transaction(world: &mut World<'_>, fields: &Fields<'_>) -> Option<LoadTransaction> {
+    let table = fields.table("transaction")?;
+    let every = table.duration("every").filter(|_| table.has("every"));
+    let ends = match (table.whole::<u32>("records"), every) {
+        (Some(records), None) => TransactionEnd::Records(records),
+        (None, Some(every)) if every > SimSpan::ZERO => TransactionEnd::Every(every),
+        _ => {
+            let problem = Problem::new("a transaction ends in one way");
+            let label = "expected { records = 500 } or { every = \"1s\" }";
+            world.problem(problem.at(table.place, label));
+            return None;
+        }
+    };
+    let rebuild = fields.table("on-fenced");
+    let rebuild = rebuild.and_then(|table| table.duration("rebuild-after"));
+    let on_fenced = rebuild.map_or(OnFenced::Exit, OnFenced::Rebuild);
+    Some(LoadTransaction { ends, on_fenced })
 }
 
 /// The topic that a load copies.

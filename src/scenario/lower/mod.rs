@@ -115,6 +115,7 @@ pub(crate) fn lower(
         consumers,
         quotas,
         timeline: Vec::new(),
+        transactions: cluster::transactions(root),
     };
     let names = Names::of(&config);
     config.timeline = timeline::timeline(&mut world, root, &names);

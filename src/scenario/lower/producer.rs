@@ -68,6 +68,8 @@ pub(super) fn plan<'a>(world: &mut World<'_>, root: Fields<'a>) -> Vec<Plan<'a>>
 pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerConfig> {
     let fields = plan.fields;
     let (client, given, dialect) = client(world, &fields);
+    check_state_log(world, &fields, &client);
+    check_loads(world, &fields, &client);
     let loads: Vec<_> = fields
         .tables("load")
         .iter()
@@ -128,7 +130,7 @@ fn client(world: &mut World<'_>, fields: &Fields<'_>) -> (ClientConfig, Given, D
     import(world, fields, &mut settings);
     settings.put_table(fields);
     if fields.text("client") == Some("librdkafka") {
-        no_transactions(world, &settings);
+        no_transactions(world, &settings, "transactions of librdkafka are");
         let (client, given) = rdkafka::client(world, fields, &settings);
         let dialect = Dialect::Librdkafka(client.delivery_reports);
         return (ClientConfig::Rdkafka(Box::new(client)), given, dialect);
@@ -147,9 +149,6 @@ fn java(
     let version = dialect::java_version(world, fields);
     let defaults = || (JavaProducerSettings::defaults(version), Vec::new());
     rack(world, fields, version, &mut settings);
-    if no_transactions(world, &settings) {
-        return defaults();
-    }
     let pairs = settings.pairs();
     match config::java::validate(version, &pairs) {
         Ok((effective, notes)) => {
@@ -163,14 +162,60 @@ fn java(
     }
 }
 
-/// Says that there are no transactions yet, if somebody wants some.
-fn no_transactions(world: &mut World<'_>, settings: &Settings) -> bool {
+/// Says what transactions there are not yet, if somebody wants some.
+fn no_transactions(world: &mut World<'_>, settings: &Settings, what: &str) -> bool {
     let Some(id) = settings.get("transactional.id") else {
         return false;
     };
-    let problem = Problem::new("transactions are not yet in this version");
+    let problem = Problem::new(format!("{what} not yet in this version"));
     world.problem(problem.at(id.key_place, "known, but not simulated yet"));
     true
+}
+
+/// Loads of a transactional producer say when their transactions end, and alike; others have none.
+fn check_loads(world: &mut World<'_>, fields: &Fields<'_>, client: &ClientConfig) {
+    let is_transactional = client.transactional_id().is_some();
+    let tables = fields.tables("load");
+    let says = |load: &Fields<'_>| load.has("transaction");
+    for load in tables.iter().filter(|load| says(load) && !is_transactional) {
+        let problem = Problem::new("a load has transactions, and its producer has none");
+        let place = load.place_of("transaction");
+        let hint = "give the producer a config.transactional.id";
+        world.problem(problem.at(place, "without a transactional.id").hint(hint));
+    }
+    let Some(first) = tables.first() else { return };
+    let is_java = matches!(client, ClientConfig::Java(_));
+    if is_java && is_transactional && !tables.iter().any(says) {
+        let problem = Problem::new("a load of a transactional producer needs `transaction`");
+        let hint = "such as transaction = { records = 500 }";
+        let label = "nobody says when its transactions end";
+        world.problem(problem.at(first.place, label).hint(hint));
+    }
+    for load in tables.iter().filter(|load| says(load)).skip(1) {
+        let problem = Problem::new("the loads of a producer share its transactions");
+        let label = "said already by an earlier load";
+        world.problem(problem.at(load.place_of("transaction"), label));
+    }
+}
+
+/// Says so where the first transaction would wait for `__transaction_state` for ever.
+fn check_state_log(world: &mut World<'_>, fields: &Fields<'_>, client: &ClientConfig) {
+    let Some(first) = world.brokers.first() else {
+        return;
+    };
+    let factor = first.settings.transactions.state_log_replication_factor;
+    let brokers = world.brokers.len();
+    if client.transactional_id().is_none() || usize::from(factor) <= brokers {
+        return;
+    }
+    let title = format!(
+        "`__transaction_state` wants {factor} replicas, and there are {brokers} brokers: \
+         init_transactions will time out"
+    );
+    let note = Problem::new(title).at(fields.place, "transactional, in this cluster");
+    let hint = "set config.transaction.state.log.replication.factor of the [cluster], and \
+                config.transaction.state.log.min.isr with it";
+    world.findings.note(note.hint(hint));
 }
 
 /// `config-file`.

@@ -8,21 +8,27 @@ use crate::command::{CommandProblem, text};
 use crate::kafka::settings::DeliveryReports;
 use crate::scenario::read::Fields;
 use crate::sim::config::{AwaitAcks, Call, ScriptRecord, ScriptStep};
-use crate::sim::ids::TopicIndex;
+use crate::sim::ids::{GroupIndex, TopicIndex, TopicPartition};
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::dialect::Dialect;
 use super::timeline::pointed_at;
 use super::{World, rdkafka};
 
-const CALLS: [&str; 6] = ["produce", "poll", "flush", "close", "new_producer", "exit"];
-const LATER: [&str; 5] = [
+const CALLS: [&str; 11] = [
+    "produce",
+    "poll",
+    "flush",
+    "close",
+    "new_producer",
+    "exit",
     "init_transactions",
     "begin_transaction",
     "send_offsets_to_transaction",
     "commit_transaction",
     "abort_transaction",
 ];
+const OFFSETS_USAGE: &str = "send_offsets_to_transaction GROUP TOPIC-N=OFFSET …";
 const USAGE: &str = "produce TOPIC [key=K] [value=V] [partition=N] [await=true]";
 
 /// The `[[producer.script]]` tables, in order.
@@ -79,19 +85,65 @@ fn call(
         "close" => return Ok(Call::Close(timeout(rest)?)),
         "new_producer" => Call::NewProducer,
         "exit" => Call::Exit,
-        later if LATER.contains(&later) => {
-            let message = format!("`{later}` is not yet in this version");
-            return Err(CommandProblem::new(message, verb.range.clone()));
+        name if name.ends_with("_transaction") || name == "init_transactions" => {
+            if dialect != Dialect::Java {
+                let message = format!("`{name}` of librdkafka is not yet in this version");
+                return Err(CommandProblem::new(message, verb.range.clone()));
+            }
+            match name {
+                "init_transactions" => Call::InitTransactions,
+                "begin_transaction" => Call::BeginTransaction,
+                "commit_transaction" => Call::CommitTransaction,
+                "abort_transaction" => Call::AbortTransaction,
+                "send_offsets_to_transaction" => return offsets(world, verb, rest),
+                other => return Err(unknown(other, verb)),
+            }
         }
-        other => {
-            let problem =
-                CommandProblem::new(format!("unknown call `{other}`"), verb.range.clone());
-            let near = text::nearest(other, CALLS);
-            return Err(problem.maybe(near, || format!("it can be {}", text::listed(&CALLS, "or"))));
-        }
+        other => return Err(unknown(other, verb)),
     };
     nothing_more(rest)?;
     Ok(call)
+}
+
+fn unknown(name: &str, verb: &Word) -> CommandProblem {
+    let problem = CommandProblem::new(format!("unknown call `{name}`"), verb.range.clone());
+    let near = text::nearest(name, CALLS);
+    problem.maybe(near, || format!("it can be {}", text::listed(&CALLS, "or")))
+}
+
+/// The offsets that a group commits in a transaction: the next one to read of each partition.
+fn offsets(world: &World<'_>, verb: &Word, rest: &[Word]) -> Result<Call, CommandProblem> {
+    let usage = format!("usage: {OFFSETS_USAGE}");
+    let Some((group, partitions)) = rest.split_first() else {
+        let end = verb.range.end..verb.range.end;
+        return Err(CommandProblem::new("the group is missing", end).hint(usage));
+    };
+    let Some(at) = world
+        .groups
+        .iter()
+        .position(|(name, _)| *name == group.text)
+    else {
+        let message = format!("there is no consumer group `{}`", group.text);
+        return Err(CommandProblem::new(message, group.range.clone()).hint(usage));
+    };
+    let mut offsets = Vec::new();
+    for word in partitions {
+        let known = word.text.split_once('=').and_then(|(partition, offset)| {
+            let (topic, number) = partition.rsplit_once('-')?;
+            let topic = world.topics.iter().position(|known| known.name == topic)?;
+            let (topic, number) = (TopicIndex(topic as u16), number.parse::<u32>().ok()?);
+            Some((
+                TopicPartition { topic, number },
+                offset.parse::<u64>().ok()?,
+            ))
+        });
+        let Some(known) = known else {
+            let message = format!("`{}` is not TOPIC-N=OFFSET of a known topic", word.text);
+            return Err(CommandProblem::new(message, word.range.clone()).hint(usage));
+        };
+        offsets.push(known);
+    }
+    Ok(Call::SendOffsets(GroupIndex(at as u16), offsets))
 }
 
 fn nothing_more(rest: &[Word]) -> Result<(), CommandProblem> {

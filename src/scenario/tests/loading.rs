@@ -323,7 +323,7 @@ fn the_schema_and_the_reference_know_every_key() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     let load = &schema["definitions"]["producer.load"]["properties"];
     assert!(load["on-refused"]["anyOf"].is_array(), "{load}");
-    assert!(load["transaction"].is_null());
+    assert!(load["source"].is_null());
     let rtt = |link: &str| schema["definitions"][link]["properties"]["rtt"].is_object();
     assert!(rtt("link") && rtt("link.value"));
     assert!(schema["definitions"]["link"]["properties"]["between"].is_object());

@@ -139,7 +139,6 @@ fn times_outside_the_run_and_bad_commands() {
             small_and("\n[[timeline]]\nat = \"1s\"\ndo = \"broker \\u006bil 1\"\n"),
             small_and("\n[[timeline]]\nat = \"1s\"\ndo = \"coordinator kill t\"\n"),
             small_and("\n[[producer.script]]\nat = \"2s\"\ndo = 'produce events part=1'\n"),
-            small_and("\n[[producer.script]]\ndo = 'commit_transaction'\n"),
             small_and("\n[[producer.script]]\ndo = 'close soon'\n"),
         ]),
     );

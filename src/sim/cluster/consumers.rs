@@ -7,7 +7,7 @@
 //! Simplification: reading takes no time at the disk, however old the records are.
 
 use crate::kafka::error::ErrorCode;
-use crate::kafka::settings::{OffsetReset, TopicCreation};
+use crate::kafka::settings::{IsolationLevel, OffsetReset, TopicCreation};
 use crate::kafka::wire::API_VERSIONS_RESPONSE_BYTES;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Process;
@@ -19,6 +19,7 @@ use crate::sim::ids::{BrokerIndex, ConsumerIndex, PartitionIndex, TopicIndex};
 use crate::sim::network::{Lane, Way};
 use crate::sim::queue::Rank;
 use crate::sim::time::SimSpan;
+use crate::sim::transactions::producer_states::Hide;
 
 use std::collections::VecDeque;
 
@@ -51,6 +52,21 @@ enum WireState {
 }
 
 impl Cluster {
+    /// A timer of a consumer's call, or of a group, ran out.
+    pub(super) fn on_consumer_timer(&mut self, ctx: &mut Context<'_>, event: Event) {
+        match event {
+            Event::CallHandled {
+                broker,
+                incarnation,
+                call,
+            } => self.on_call_handled(ctx, (broker, incarnation), call),
+            Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
+            Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
+            Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
+            _ => {}
+        }
+    }
+
     /// The end of a consumer's connection, if it still is that one.
     fn wire_end(&mut self, wire: Wire) -> Option<&mut WireEnd> {
         let end = &mut self.brokers[wire.broker().index()].wires[wire.place()];
@@ -212,6 +228,7 @@ impl Cluster {
             let mut fetch = Fetch {
                 limits: fetch.limits,
                 parts: std::mem::take(&mut fetch.parts),
+                hidden: Vec::new(),
             };
             return self.on_consumer_fetch(ctx, (at, id), &mut fetch);
         }
@@ -258,11 +275,16 @@ impl Cluster {
         reset: OffsetReset,
         partitions: &[PartitionIndex],
     ) {
+        let consumer = ctx.calls.get(id).map(|call| call.wire.consumer);
+        let isolation = consumer.map_or(IsolationLevel::ReadUncommitted, |consumer| {
+            let settings = &ctx.config.consumers[consumer.index()].settings;
+            settings.fetch.isolation
+        });
         let offsets = partitions
             .iter()
             .map(|&index| {
                 let partition = &self.partitions[index.index()];
-                let offset = match partition.readable_end(at) {
+                let offset = match partition.readable_by(at, isolation) {
                     None => Err(ErrorCode::NotLeaderOrFollower),
                     Some(_) if reset == OffsetReset::Earliest => {
                         Ok(Some(partition.log.start_offset()))
@@ -298,8 +320,8 @@ impl Cluster {
             .push(expires, Rank::broker(at), Event::FetchExpired(id));
     }
 
-    /// Fills a fetch with what there is within its limits; says how many bytes that are. The first
-    /// partition that has records gets a batch, however large.
+    /// Fills a fetch with what there is within its limits, and what of it is hidden; says how many
+    /// bytes that are. The first partition that has records gets a batch, however large.
     fn read(&self, at: BrokerIndex, fetch: &mut Fetch) -> u64 {
         let mut total = 0;
         for part in &mut fetch.parts {
@@ -308,7 +330,8 @@ impl Cluster {
             (part.to, part.bytes, part.error) = (part.from, 0, None);
             part.decompression = SimSpan::ZERO;
             part.high_watermark = partition.high_watermark;
-            let Some(readable_end) = partition.readable_end(at) else {
+            let isolation = fetch.limits.isolation;
+            let Some(readable_end) = partition.readable_by(at, isolation) else {
                 part.error = Some(ErrorCode::NotLeaderOrFollower);
                 continue;
             };
@@ -331,6 +354,15 @@ impl Cluster {
             (part.to, part.bytes) = log.read(reach, limit, least);
             part.decompression = partition.decompression_time(part.bytes);
             total += part.bytes;
+            if partition.transactions().is_some() {
+                let hide = match fetch.limits.isolation {
+                    IsolationLevel::ReadUncommitted => Hide::Markers,
+                    IsolationLevel::ReadCommitted => Hide::MarkersAndAborted,
+                };
+                let hidden = partition.hidden(part.from, part.to, hide).into_iter();
+                let hidden = hidden.map(|(from, to)| (part.partition, from, to));
+                fetch.hidden.extend(hidden);
+            }
         }
         total
     }
@@ -352,6 +384,7 @@ impl Cluster {
             let mut fetch = Fetch {
                 limits: fetch.limits,
                 parts: std::mem::take(&mut fetch.parts),
+                hidden: Vec::new(),
             };
             let bytes = self.read(at, &mut fetch);
             let is_refused = fetch.parts.iter().any(|part| part.error.is_some());
@@ -400,6 +433,7 @@ impl Cluster {
         let mut fetch = Fetch {
             limits: fetch.limits,
             parts: std::mem::take(&mut fetch.parts),
+            hidden: Vec::new(),
         };
         self.read(at, &mut fetch);
         self.forget_fetch(id, &fetch);
@@ -451,6 +485,7 @@ fn put_back(ctx: &mut Context<'_>, id: CallId, fetch: &mut Fetch) {
         && let Ask::Fetch(kept) = &mut call.ask
     {
         kept.parts = std::mem::take(&mut fetch.parts);
+        kept.hidden = std::mem::take(&mut fetch.hidden);
     }
 }
 

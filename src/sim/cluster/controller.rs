@@ -33,6 +33,8 @@ pub struct Controller {
     pub(super) leaving: Vec<bool>,
     pub(super) producer_ids: Vec<Range<i64>>,
     pub(super) blocks_given: i64,
+    /// The first producer id that is given away.
+    pub(super) first_producer_id: i64,
     pub(super) eligible: Eligible,
 }
 
@@ -55,7 +57,7 @@ impl Controller {
     pub(super) fn next_producer_id(&mut self, broker: BrokerIndex) -> i64 {
         let block = &mut self.producer_ids[broker.index()];
         if block.is_empty() {
-            let first = self.blocks_given * PRODUCER_ID_BLOCK;
+            let first = self.first_producer_id + self.blocks_given * PRODUCER_ID_BLOCK;
             *block = first..first + PRODUCER_ID_BLOCK;
             self.blocks_given += 1;
         }
@@ -191,6 +193,9 @@ impl Cluster {
                 number: self.partitions[place].number,
             };
             let partition = PartitionIndex::new(place as u32, name);
+            if self.transactions.is_unused(partition) {
+                continue;
+            }
             if old.leader != new.leader {
                 let unclean = new
                     .leader

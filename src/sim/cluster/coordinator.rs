@@ -477,10 +477,22 @@ impl Cluster {
         group: GroupIndex,
         partitions: &[PartitionIndex],
     ) {
-        let committed = &self.groups[group.index()].committed;
+        let group = &self.groups[group.index()];
+        let is_unstable = |partition: &PartitionIndex| {
+            let mut pending = group.pending_offsets.values();
+            pending.any(|pending| pending.offsets.iter().any(|(known, _)| known == partition))
+        };
         let offsets = partitions
             .iter()
-            .map(|partition| (*partition, Ok(committed.get(partition).copied())))
+            .map(|partition| {
+                // Kafka's consumers ask for stable offsets only (KIP-447).
+                let offset = if is_unstable(partition) {
+                    Err(ErrorCode::UnstableOffsetCommit)
+                } else {
+                    Ok(group.committed.get(partition).copied())
+                };
+                (*partition, offset)
+            })
             .collect();
         let bytes = GROUP_RESPONSE_BYTES + PARTITION_BYTES * 2 * partitions.len() as u32;
         self.answer_call(ctx, id, Answer::Offsets(offsets), bytes);

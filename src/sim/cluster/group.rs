@@ -27,11 +27,20 @@ pub struct Group {
     pub(super) assignor: Option<Assignor>,
     /// The next offset to read of each partition.
     pub(super) committed: BTreeMap<PartitionIndex, u64>,
+    /// Offsets of open transactions, by producer id.
+    pub(super) pending_offsets: BTreeMap<i64, PendingOffsets>,
     /// Which rebalance timer counts.
     pub(super) turn: u32,
     pub(super) first_join: FirstJoin,
     /// The broker that has the group loaded.
     pub(super) host: Option<BrokerIndex>,
+}
+
+/// Offsets that were committed in a transaction that is open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PendingOffsets {
+    pub(super) epoch: i16,
+    pub(super) offsets: Vec<(PartitionIndex, u64)>,
 }
 
 /// Whether a rebalance is the first of an empty group, which waits for more members
@@ -79,6 +88,7 @@ impl Group {
             leader: None,
             assignor: None,
             committed: BTreeMap::new(),
+            pending_offsets: BTreeMap::new(),
             turn: 0,
             first_join: FirstJoin::No,
             host: None,

@@ -1,4 +1,4 @@
-//! Requests of clients: connections, the produce path, purgatory, answers.
+//! Requests of clients: connections, purgatory, answers.
 //!
 //! Source: `SocketServer.Processor`, `KafkaApis.handleProduceRequest`, `ReplicaManager`,
 //! `DelayedProduce`.
@@ -9,20 +9,17 @@ use crate::kafka::wire::{
     metadata_response_bytes,
 };
 use crate::sim::cluster::Cluster;
-use crate::sim::cluster::broker::{Connection, Process, Socket, Space};
-use crate::sim::cluster::key_watch::{lacks_key, remember_keys};
+use crate::sim::cluster::broker::{Connection, Process, Socket};
 use crate::sim::config::Config;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
-use crate::sim::fact::{Appended, Flow};
-use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
 use crate::sim::metadata::Image;
 use crate::sim::network::Way;
-use crate::sim::partition::{Verdict, Waiting};
+use crate::sim::partition::Waiting;
 use crate::sim::queue::Rank;
-use crate::sim::request::{ApiKey, Part, RequestId};
+use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::SimSpan;
-use crate::sim::trace::{Trace, TraceStep};
 
 /// Bytes of a TCP segment without payload (handshake, reset): IPv4 and TCP headers.
 const SEGMENT_BYTES: u32 = 40;
@@ -132,6 +129,7 @@ impl Cluster {
                 ctx.requests.get_mut(id).producer_id = (producer_id, 0);
                 self.answer(ctx, at, id, PRODUCER_ID_RESPONSE_BYTES);
             }
+            ApiKey::Transactional => self.on_transactional(ctx, at, id),
             ApiKey::Produce => self.handle_produce(ctx, at, id),
         }
     }
@@ -175,135 +173,12 @@ impl Cluster {
         metadata_response_bytes(brokers, &topics).saturating_add(rack_bytes)
     }
 
-    fn handle_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
-        let mut parts = std::mem::take(&mut ctx.requests.get_mut(id).parts);
-        let (acks, producer) = {
-            let request = ctx.requests.get_mut(id);
-            request.appended = ctx.now;
-            (request.acks, request.channel.producer)
-        };
-        let mut waiting = 0;
-        for (place, part) in parts.iter_mut().enumerate() {
-            self.append(ctx, (at, acks), producer, part);
-            let partition = &mut self.partitions[part.partition.index()];
-            let is_committed = partition.high_watermark_at(at) >= part.required_offset;
-            if acks == -1 && part.error.is_none() && !is_committed {
-                waiting += 1;
-                partition.purgatory_at(at).push(Waiting {
-                    request: id,
-                    part: place as u16,
-                    required_offset: part.required_offset,
-                });
-            }
-        }
-        let is_refused = parts.iter().any(|part| part.error.is_some());
-        let request = ctx.requests.get_mut(id);
-        request.parts = parts;
-        request.waiting = waiting;
-        if acks == 0 {
-            self.finish_unanswered(ctx, at, id, is_refused);
-        } else if waiting == 0 {
-            self.answer_produce(ctx, at, id);
-        } else {
-            let deadline = ctx.now + SimSpan::from_millis(u64::from(request.timeout_ms));
-            ctx.queue
-                .push(deadline, Rank::broker(at), Event::PurgatoryExpired(id));
-        }
-        self.kick_followers(ctx, at, id);
-        if !ctx.config.consumers.is_empty() {
-            self.wake_readers_of(ctx, id);
-        }
-    }
-
-    /// What was appended may be readable at once.
-    fn wake_readers_of(&mut self, ctx: &mut Context<'_>, id: RequestId) {
-        if !ctx.requests.is_live(id) {
-            return;
-        }
-        for place in 0..ctx.requests.get(id).parts.len() {
-            let partition = ctx.requests.get(id).parts[place].partition;
-            self.wake_readers(ctx, partition);
-        }
-    }
-
-    /// One batch at its leader, by the checks of a produce request in their order.
-    fn append(
-        &mut self,
-        ctx: &mut Context<'_>,
-        (at, acks): (BrokerIndex, i8),
-        producer: ProducerIndex,
-        part: &mut Part,
-    ) {
-        let broker = &self.brokers[at.index()];
-        let is_full = broker.disk.space == Space::Full;
-        let is_known = broker.image.find(part.partition).is_some();
-        let partition = &mut self.partitions[part.partition.index()];
-        let is_judged = !is_full && is_known && partition.leads(at);
-        let injected = if is_judged && matches!(acks, -1..=1) {
-            partition.injected.pop_front()
-        } else {
-            None
-        };
-        // What a leader says only after it appended is said then here, too.
-        let after_append = injected.filter(|error| is_said_after_append(*error));
-        let refused = if is_full {
-            Some(ErrorCode::KafkaStorageError)
-        } else if !is_known {
-            Some(ErrorCode::UnknownTopicOrPartition)
-        } else if !partition.leads(at) {
-            Some(ErrorCode::NotLeaderOrFollower)
-        } else if !matches!(acks, -1..=1) {
-            Some(ErrorCode::InvalidRequiredAcks)
-        } else if injected.is_some() && after_append.is_none() {
-            injected
-        } else if acks == -1 && !partition.has_enough_in_sync(at) {
-            Some(ErrorCode::NotEnoughReplicas)
-        } else if partition.compaction.is_some() && lacks_key(ctx, producer, part) {
-            Some(ErrorCode::InvalidRecord)
-        } else {
-            None
-        };
-        let stale = partition.judge_stale(at, producer, part);
-        let judge = || stale.unwrap_or_else(|| partition.judge(producer, part));
-        let verdict = refused.map_or_else(judge, Verdict::Refuse);
-        match verdict {
-            Verdict::Refuse(error) => part.error = Some(error),
-            Verdict::Duplicate(offset) => {
-                part.base_offset = Some(offset);
-                say_recognised(ctx, (at, offset), producer, part);
-            }
-            Verdict::Append if stale.is_some() => {
-                part.base_offset = Some(partition.append_stale((at, ctx.now), producer, part));
-            }
-            Verdict::Append => {
-                let base_offset = partition.append(producer, part, ctx.now);
-                part.base_offset = Some(base_offset);
-                partition.advance_high_watermark();
-                let moment = (at, base_offset);
-                remember_keys(ctx, moment, producer, part);
-                ctx.flow(
-                    Rank::broker(at),
-                    Flow::Appended(Appended {
-                        producer,
-                        partition: part.partition,
-                        first_ordinal: part.first_ordinal,
-                        records: part.records,
-                        bytes: part.stored_bytes,
-                        base_offset,
-                        at: ctx.now,
-                    }),
-                );
-            }
-        }
-        part.required_offset = part
-            .base_offset
-            .map_or(0, |base| base + u64::from(part.records));
-        part.error = part.error.or(after_append);
-    }
-
     /// The high watermark of a partition moved, or its leader is gone: requests may be done.
     pub(super) fn check_purgatory(&mut self, ctx: &mut Context<'_>, index: PartitionIndex) {
         self.wake_readers(ctx, index);
+        if self.transactions.waits_for_replicas() {
+            self.look_at_own_appends(ctx, index);
+        }
         let partition = &mut self.partitions[index.index()];
         if partition.purgatory.is_empty() {
             return;
@@ -397,7 +272,7 @@ impl Cluster {
         request.waiting = 0;
     }
 
-    fn answer_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
+    pub(super) fn answer_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let request = ctx.requests.get_mut(id);
         let image = &self.brokers[at.index()].image;
         for part in &mut request.parts {
@@ -410,7 +285,7 @@ impl Cluster {
     }
 
     /// acks=0: no response; a refusal closes the connection, which is all that the client notices.
-    fn finish_unanswered(
+    pub(super) fn finish_unanswered(
         &mut self,
         ctx: &mut Context<'_>,
         at: BrokerIndex,
@@ -428,7 +303,13 @@ impl Cluster {
     }
 
     /// Sends the response and reads the connection's next request.
-    fn answer(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId, bytes: u32) {
+    pub(super) fn answer(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        id: RequestId,
+        bytes: u32,
+    ) {
         let throttle_ms = self.throttle_ms(ctx, at, id);
         let (channel, api) = {
             let request = ctx.requests.get_mut(id);
@@ -494,26 +375,6 @@ impl Cluster {
     }
 }
 
-/// A leader knows a batch that came again.
-fn say_recognised(
-    ctx: &mut Context<'_>,
-    (broker, base_offset): (BrokerIndex, u64),
-    producer: ProducerIndex,
-    part: &Part,
-) {
-    ctx.trace(Trace {
-        at: ctx.now,
-        producer,
-        partition: part.partition,
-        first_ordinal: part.first_ordinal,
-        records: part.records,
-        step: TraceStep::Recognised {
-            broker,
-            base_offset,
-        },
-    });
-}
-
 /// Whom a broker knows to lead a partition in its place.
 fn current_leader(
     image: &Image,
@@ -567,14 +428,6 @@ fn leave(
         false
     });
     done
-}
-
-/// Whether a leader answers with this error only when the batch is in its log already.
-const fn is_said_after_append(error: ErrorCode) -> bool {
-    matches!(
-        error,
-        ErrorCode::RequestTimedOut | ErrorCode::NotEnoughReplicasAfterAppend
-    )
 }
 
 /// Sends a message from a broker to a client.

@@ -10,7 +10,7 @@ use crate::sim::cluster::isr::IsrChange;
 use crate::sim::context::Context;
 use crate::sim::fact::{Appended, Fact, Flow};
 use crate::sim::history::LogBatch;
-use crate::sim::ids::{BrokerIndex, PartitionIndex};
+use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
 use crate::sim::partition::Source;
 use crate::sim::queue::Rank;
 use crate::sim::time::SimTime;
@@ -128,6 +128,7 @@ impl Cluster {
         say_truncated(ctx, index, switch.gone);
         say_restored(ctx, (at, index), &switch.back);
         self.check_purgatory(ctx, index);
+        self.load_transactions(ctx, at, index);
     }
 
     /// Cuts a log where no replica reaches further, and says which records are gone.
@@ -159,7 +160,8 @@ fn say_truncated(ctx: &mut Context<'_>, partition: PartitionIndex, gone: Vec<Log
         records,
     };
     ctx.fact(Rank::CONTROLLER, fact);
-    for batch in gone {
+    let is_record = |batch: &LogBatch| batch.producer != ProducerIndex::NOBODY;
+    for batch in gone.into_iter().filter(is_record) {
         ctx.trace(Trace {
             at: ctx.now,
             producer: batch.producer,
@@ -186,7 +188,8 @@ fn say_restored(
     (at, partition): (BrokerIndex, PartitionIndex),
     back: &[LogBatch],
 ) {
-    for batch in back {
+    let is_record = |batch: &&LogBatch| batch.producer != ProducerIndex::NOBODY;
+    for batch in back.iter().filter(is_record) {
         let flow = Flow::Appended(Appended {
             producer: batch.producer,
             partition,

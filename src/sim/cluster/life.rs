@@ -8,6 +8,7 @@ use crate::sim::cluster::broker::{Fencing, Heartbeats, LastEnd, Process, Socket,
 use crate::sim::cluster::election::Retirement;
 use crate::sim::cluster::handler::send;
 use crate::sim::cluster::isr::IsrRequests;
+use crate::sim::cluster::transaction::schedule_scan;
 use crate::sim::command::BrokerFault;
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
@@ -83,6 +84,7 @@ impl Cluster {
     fn end_process(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
         self.leave_all_purgatories(ctx, at);
         self.drop_calls(ctx, at);
+        self.drop_transaction_work(ctx, at);
         let broker = &mut self.brokers[at.index()];
         broker.process = Process::Down;
         broker.incarnation += 1;
@@ -264,7 +266,7 @@ impl Cluster {
         for message in messages {
             self.on_message(ctx, at, message);
         }
-        self.serve_fetchers_of(ctx, at);
+        self.wake_fetchers(ctx, at);
     }
 
     /// A new process starts. It cannot register while the controller thinks that the previous one
@@ -320,6 +322,10 @@ impl Cluster {
         );
         ctx.queue.push(ctx.now, Rank::broker(at), heartbeat);
         ctx.queue.push(isr_check, Rank::broker(at), expiration);
+        if !self.transactions.state_log().is_empty() {
+            let broker = (at, &self.brokers[at.index()]);
+            schedule_scan(ctx.queue, broker, ctx.now);
+        }
         self.register(ctx, at);
         self.brokers[at.index()].image = self.controller.image.clone();
         self.unfence(ctx, at);

@@ -1,11 +1,12 @@
 //! The cluster: brokers, their partitions, the controller and the group coordinators.
 //!
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
-//! `handler`, that of consumers in `consumers`, follower fetching in `replication`, in-sync
-//! replicas in `isr`, taking office and following in `leadership`, processes that die and return in
-//! `life`, sessions in `controller`, elections in `election`, replicas that move in `reassign`,
-//! consumer groups in `coordinator`, quotas in `quotas`, old segments in `retention`, topics that
-//! get more partitions in `growth` and other settings in `configs`.
+//! `handler`, the produce path in `produce`, requests of consumers in `consumers`, followers'
+//! fetches in `replication`, in-sync replicas in `isr`, taking office and following in
+//! `leadership`, processes that die and return in `life`, sessions in `controller`, elections in
+//! `election`, replicas that move in `reassign`, consumer groups in `coordinator`, transactions in
+//! `transaction`, quotas in `quotas`, old segments in `retention`, topics that get more partitions
+//! in `growth` and other settings in `configs`.
 
 mod broker;
 mod cleaner;
@@ -22,19 +23,23 @@ mod key_watch;
 mod leadership;
 mod life;
 mod placement;
+mod produce;
 mod quotas;
 mod reassign;
 mod recompression;
 mod replication;
 mod retention;
 mod setup;
+mod transaction;
 
 use std::sync::Arc;
 
 pub use broker::Broker;
 pub use controller::Controller;
+pub use transaction::PeerCallId;
 
 use crate::sim::cluster::group::Group;
+use crate::sim::cluster::transaction::Transactions;
 use crate::sim::consumer::Ask;
 use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
@@ -57,6 +62,7 @@ pub struct Cluster {
     groups: Vec<Group>,
     quotas: Quotas,
     recompression: Recompression,
+    transactions: Transactions,
 }
 
 impl Cluster {
@@ -108,6 +114,8 @@ impl Cluster {
             Message::Fetched(fetcher) => self.on_fetched(ctx, fetcher),
             Message::Call(id) => self.on_call(ctx, id),
             Message::WireClosed(wire) => self.on_wire_closed(ctx, wire),
+            Message::PeerRequest(id) => self.on_peer_request(ctx, id),
+            Message::PeerResponse(id) => self.on_peer_response(ctx, id),
             Message::Accepted(_)
             | Message::Answer(_)
             | Message::Refusal(_)
@@ -166,14 +174,16 @@ impl Cluster {
             } => {
                 self.on_shutdown_done(ctx, broker, incarnation);
             }
-            Event::CallHandled {
-                broker,
-                incarnation,
-                call,
-            } => self.on_call_handled(ctx, (broker, incarnation), call),
-            Event::FetchExpired(call) => self.on_fetch_expired(ctx, call),
-            Event::GroupSession { group, member } => self.on_group_session(ctx, group, member),
-            Event::GroupRebalance { group, turn } => self.on_group_rebalance(ctx, group, turn),
+            Event::CallHandled { .. }
+            | Event::FetchExpired(_)
+            | Event::GroupSession { .. }
+            | Event::GroupRebalance { .. } => self.on_consumer_timer(ctx, event),
+            Event::Loopback(_)
+            | Event::PeerCallExpired(_)
+            | Event::StateAppendExpired(_)
+            | Event::TransactionCompletion(_)
+            | Event::TransactionScan { .. }
+            | Event::VerifyAgain(_) => self.on_transaction_timer(ctx, event),
             event => self.on_replica_timer(ctx, event),
         }
     }

@@ -273,10 +273,7 @@ impl Cluster {
     fn note_fetch(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher, index: PartitionIndex) {
         let partition = &mut self.partitions[index.index()];
         let end_offset = partition.log.end_offset();
-        let (is_led, leads) = (
-            partition.is_led_by(fetcher.leader),
-            partition.leads(fetcher.leader),
-        );
+        let is_led = partition.is_led_by(fetcher.leader);
         let Some(replica) = partition.replica_mut(fetcher.follower) else {
             return;
         };
@@ -285,10 +282,7 @@ impl Cluster {
             return;
         }
         if !is_led {
-            if leads {
-                self.note_stale_fetch(ctx, fetcher, index);
-            }
-            return;
+            return self.note_stale_fetch(ctx, fetcher, index);
         }
         replica.known_end_offset = Some(replica.end_offset);
         if replica.end_offset >= end_offset {
@@ -311,6 +305,9 @@ impl Cluster {
     /// A leader that does not know of its fall notes how far a follower is that does not either.
     fn note_stale_fetch(&mut self, ctx: &mut Context<'_>, fetcher: Fetcher, index: PartitionIndex) {
         let partition = &mut self.partitions[index.index()];
+        if partition.stale_leader(fetcher.leader).is_none() {
+            return;
+        }
         let moved = partition.note_stale_fetch(fetcher.leader, fetcher.follower);
         self.mark_dirty(index, fetcher.leader);
         if moved {
@@ -550,6 +547,24 @@ impl Cluster {
             let event = Event::FetcherStarted(self.fetcher(follower, leader));
             ctx.queue.push(at, Rank::broker(follower), event);
         }
+    }
+
+    /// A broker goes on after a pause, in which its timers ran out unheard: the fetches that wait
+    /// at it are renewed, and its own go out.
+    pub(super) fn wake_fetchers(&mut self, ctx: &mut Context<'_>, broker: BrokerIndex) {
+        for follower in (0..self.brokers.len() as u16).map(BrokerIndex) {
+            let state = &self.fetchers[self.fetcher_place(follower, broker)];
+            if state.state == Fetching::Parked && !state.joining.is_empty() {
+                self.bring_in(ctx, follower, broker);
+            }
+        }
+        let mut left_out = self.brokers[broker.index()].replica_of.clone();
+        left_out.retain(|index| {
+            let replica = self.partitions[index.index()].replica(broker);
+            matches!(replica.map(|r| r.source), Some(Source::Joining(..)))
+        });
+        self.follow(ctx, broker, &left_out);
+        self.serve_fetchers_of(ctx, broker);
     }
 
     /// A fetcher connects anew.

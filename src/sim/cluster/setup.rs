@@ -12,6 +12,7 @@ use crate::sim::cluster::quotas::Quotas;
 use crate::sim::cluster::recompression::Recompression;
 use crate::sim::cluster::replication::FetcherState;
 use crate::sim::cluster::retention::RETENTION_DELAY;
+use crate::sim::cluster::transaction::{Transactions, lay_out_state_log, schedule_scans};
 use crate::sim::cluster::{Cluster, Event};
 use crate::sim::config::{Config, ExistingTopic, HistoryDetail, TopicConfig};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
@@ -48,6 +49,10 @@ impl Cluster {
             });
             laid_out.push(ids);
         }
+        let of_topics = partitions.len();
+        partitions.extend(lay_out_state_log(config));
+        let state_log = partitions.len() - of_topics;
+        let transactions = Transactions::new(config, of_topics, state_log);
         let image = Arc::new(Image {
             version: 1,
             partitions: partitions
@@ -57,22 +62,15 @@ impl Cluster {
             unfenced: vec![true; config.brokers.len()],
             topics,
         });
-        let clients = (config.producers.len(), config.consumers.len());
-        let mut brokers: Vec<_> = config
-            .brokers
-            .iter()
-            .map(|broker| Broker::new(broker, image.clone(), clients))
-            .collect();
-        for &index in laid_out.iter().flat_map(|ids| ids.iter()) {
+        let mut brokers = new_brokers(config, &image);
+        let all = laid_out.iter().flat_map(|ids| ids.iter());
+        for &index in all.chain(transactions.state_log()) {
             for replica in &partitions[index.index()].replicas {
                 brokers[replica.broker.index()].replica_of.push(index);
             }
         }
         schedule(&brokers, queue);
-        if partitions.iter().any(|p| p.compaction.is_some()) {
-            let first = SimTime::ZERO + CLEANER_BACKOFF;
-            queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
-        }
+        schedule_upkeep(&partitions, (&brokers, state_log), queue);
         let (count, fetchers) = (brokers.len(), fetchers(&partitions, brokers.len()));
         Self {
             brokers,
@@ -85,12 +83,37 @@ impl Cluster {
                 leaving: vec![false; count],
                 producer_ids: vec![0..0; count],
                 blocks_given: 0,
+                first_producer_id: config.transactions.next_producer_id,
                 eligible: Eligible::of(config),
             },
             groups: config.groups.iter().map(|_| Group::new()).collect(),
             quotas: Quotas::new(config),
             recompression: Recompression::default(),
+            transactions,
         }
+    }
+}
+
+fn new_brokers(config: &Config, image: &Arc<Image>) -> Vec<Broker> {
+    let clients = (config.producers.len(), config.consumers.len());
+    let brokers = config.brokers.iter();
+    let brokers = brokers.map(|broker| Broker::new(broker, image.clone(), clients));
+    brokers.collect()
+}
+
+/// What looks after logs, where there is anything to look after.
+fn schedule_upkeep(
+    partitions: &[Partition],
+    (brokers, state_log): (&[Broker], usize),
+    queue: &mut EventQueue<Event>,
+) {
+    if state_log > 0 {
+        schedule_scans(queue, brokers);
+    }
+    let mut partitions = partitions.iter();
+    if partitions.any(|partition| partition.compaction.is_some()) {
+        let first = SimTime::ZERO + CLEANER_BACKOFF;
+        queue.push(first, Rank::CONTROLLER, Event::LogCleaner);
     }
 }
 

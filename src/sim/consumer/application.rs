@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use crate::sim::consumer::Consumer;
-use crate::sim::consumer::fetcher::FetchState;
+use crate::sim::consumer::fetcher::Content;
 use crate::sim::context::Context;
 use crate::sim::fact::{Consumed, Fact, Flow};
 use crate::sim::ids::PartitionIndex;
@@ -118,6 +118,13 @@ impl Consumer {
             let Some(front) = self.buffered.front_mut() else {
                 break;
             };
+            if front.content == Content::Hidden {
+                let (partition, to) = (front.partition, front.to);
+                self.buffered.pop_front();
+                self.advance_position(partition, to);
+                self.note_returned(partition);
+                continue;
+            }
             let there = front.to - front.from;
             let taken = there.min(left);
             let share = |of: u64| (u128::from(of) * u128::from(taken) / u128::from(there)) as u64;
@@ -132,7 +139,7 @@ impl Consumer {
             left -= taken;
             if front.from == front.to {
                 self.buffered.pop_front();
-                self.set_fetch_state(partition, FetchState::Idle);
+                self.note_returned(partition);
             }
             self.advance_position(partition, from + taken);
             let lag = high_watermark.saturating_sub(from + taken);

@@ -154,6 +154,9 @@ pub struct Fetch {
     pub limits: FetchSettings,
     /// Partitions asked for.
     pub parts: Vec<FetchPart>,
+    /// Offsets within the answer that the application is not given: control records, and of
+    /// committed readers aborted ones. Stretches in order, partition after partition.
+    pub hidden: Vec<(PartitionIndex, u64, u64)>,
 }
 
 /// One partition of a fetch.
@@ -169,7 +172,8 @@ pub struct FetchPart {
     pub bytes: u64,
     /// How long the consumer takes to decompress them.
     pub decompression: SimSpan,
-    /// The leader's high watermark.
+    /// The first offset that this reader may not read yet: the leader's high watermark, or its last
+    /// stable offset.
     pub high_watermark: u64,
     /// What went wrong.
     pub error: Option<ErrorCode>,

@@ -53,16 +53,26 @@ pub(super) enum FetchState {
     Buffered,
 }
 
-/// Records of one partition from one answer.
+/// Offsets of one partition from one answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffered {
     pub(super) partition: PartitionIndex,
+    pub(super) content: Content,
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) bytes: u64,
     /// How long decompressing them takes, in nanoseconds.
     pub(super) decompression_ns: u64,
     pub(super) high_watermark: u64,
+}
+
+/// What offsets hold for the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Records.
+    Records,
+    /// Control records or aborted ones: the position moves over them.
+    Hidden,
 }
 
 impl Assigned {
@@ -159,7 +169,12 @@ impl Consumer {
         }
         let bytes = FETCH_REQUEST_BYTES + FETCH_REQUEST_PARTITION_BYTES * parts.len() as u32;
         let limits = self.settings.fetch;
-        let ask = Ask::Fetch(Fetch { limits, parts });
+        let hidden = Vec::new();
+        let ask = Ask::Fetch(Fetch {
+            limits,
+            parts,
+            hidden,
+        });
         self.call(ctx, (broker, Lane::Regular), (About::Fetch, ask), bytes);
     }
 
@@ -188,16 +203,8 @@ impl Consumer {
             match part.error {
                 None if part.to > part.from => {
                     assigned.fetch = FetchState::Buffered;
-                    records += part.to - part.from;
+                    records += self.buffer(part, &fetch.hidden);
                     bytes += part.bytes;
-                    self.buffered.push_back(Buffered {
-                        partition: part.partition,
-                        from: part.from,
-                        to: part.to,
-                        bytes: part.bytes,
-                        decompression_ns: part.decompression.as_nanos(),
-                        high_watermark: part.high_watermark,
-                    });
                 }
                 None => assigned.fetch = FetchState::Idle,
                 Some(ErrorCode::OffsetOutOfRange) => {
@@ -213,6 +220,52 @@ impl Consumer {
         }
         self.metrics.fetched(records, bytes, took, ctx.now);
         self.totals.fetches += 1;
+    }
+
+    /// Keeps what came of a partition for `poll()`; says how many records it can return.
+    fn buffer(&mut self, part: &FetchPart, hidden: &[(PartitionIndex, u64, u64)]) -> u64 {
+        let (mut from, mut records) = (part.from, 0);
+        let own = hidden
+            .iter()
+            .filter(|(partition, ..)| *partition == part.partition);
+        for &(_, hidden_from, hidden_to) in own {
+            records += self.buffer_stretch(part, (from, hidden_from), Content::Records);
+            self.buffer_stretch(part, (hidden_from, hidden_to), Content::Hidden);
+            from = hidden_to;
+        }
+        records + self.buffer_stretch(part, (from, part.to), Content::Records)
+    }
+
+    fn buffer_stretch(
+        &mut self,
+        part: &FetchPart,
+        (from, to): (u64, u64),
+        content: Content,
+    ) -> u64 {
+        if from >= to {
+            return 0;
+        }
+        // A batch's bytes are spread evenly here.
+        let (some, all) = (u128::from(to - from), u128::from(part.to - part.from));
+        let share = |of: u64| (u128::from(of) * some / all) as u64;
+        self.buffered.push_back(Buffered {
+            partition: part.partition,
+            content,
+            from,
+            to,
+            bytes: share(part.bytes),
+            decompression_ns: share(part.decompression.as_nanos()),
+            high_watermark: part.high_watermark,
+        });
+        to - from
+    }
+
+    /// What was fetched of a partition may be returned by now: then it is asked for again.
+    pub(super) fn note_returned(&mut self, partition: PartitionIndex) {
+        let mut buffered = self.buffered.iter();
+        if !buffered.any(|other| other.partition == partition) {
+            self.set_fetch_state(partition, FetchState::Idle);
+        }
     }
 
     /// A fetch was lost with its connection.

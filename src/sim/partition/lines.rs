@@ -82,6 +82,7 @@ impl Partition {
         };
         self.drop_what_nobody_holds();
         self.forget_beyond_end();
+        self.recall_transactions(fork, &back);
         Switch { gone, back }
     }
 

@@ -4,12 +4,13 @@
 //! memory of one takes the moment of each producer's last batch from before.
 
 use crate::kafka::settings::CompressionType;
-use crate::sim::history::{LogBatch, Stamp};
+use crate::sim::history::{Content, LogBatch, Stamp};
 use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicPartition};
 use crate::sim::request::Part;
 use crate::sim::time::SimTime;
+use crate::sim::transactions::producer_states::Marker;
 
-use super::{BATCHES_RETAINED, Partition, ProducerState, Remembered, last_sequence};
+use super::{Partition, ProducerState};
 
 impl Partition {
     /// What a leader knows of producers is made of its log: of what the last batches in it say, and
@@ -19,18 +20,20 @@ impl Partition {
         let mut producers = std::mem::take(&mut self.producers);
         let last_at = |state: &Option<ProducerState>| {
             let state = state.as_ref();
-            state.map_or(SimTime::ZERO, |state| state.last_at)
+            state.map_or(SimTime::ZERO, ProducerState::last_write)
         };
         let last: Vec<_> = producers.iter().map(last_at).collect();
         for slot in &mut producers {
             if let Some(state) = slot {
                 state.forget_from(oldest.min(end_offset));
             }
-            if slot.as_ref().is_some_and(|state| state.count == 0) {
+            if slot.as_ref().is_some_and(ProducerState::is_empty) {
                 *slot = None;
             }
         }
-        for batch in self.log.batches().filter(|b| b.stamp.base_sequence >= 0) {
+        let is_remembered =
+            |stamp: Stamp| stamp.base_sequence >= 0 && stamp.content == Content::Plain;
+        for batch in self.log.batches().filter(|b| is_remembered(b.stamp)) {
             let part = part_of(self, batch);
             let last_at = last.get(batch.producer.index()).copied();
             let place = (batch.base_offset, last_at.unwrap_or(SimTime::ZERO));
@@ -38,21 +41,48 @@ impl Partition {
         }
         self.producers = producers;
     }
+
+    /// What is known of transactions goes as far as the log did up to `fork`, and on with what came
+    /// back behind it.
+    pub(super) fn recall_transactions(&mut self, fork: u64, back: &[LogBatch]) {
+        let is_transactional = |batch: &LogBatch| batch.stamp.content != Content::Plain;
+        if self.transactions.is_none() && !back.iter().any(is_transactional) {
+            return;
+        }
+        let mut transactions = self.transactions.take().unwrap_or_default();
+        transactions.truncate(fork);
+        for batch in back {
+            let (offset, stamp) = (batch.base_offset, batch.stamp);
+            match stamp.content {
+                Content::Plain => {}
+                Content::Transactional => transactions.append(&part_of(self, batch), offset),
+                Content::Marker(result, coordinator_epoch) => transactions.recall_marker(Marker {
+                    offset,
+                    producer: (stamp.producer_id, stamp.epoch),
+                    result,
+                    coordinator_epoch,
+                }),
+            }
+        }
+        self.transactions = Some(transactions);
+    }
 }
 
-/// The batch that a leader makes of a part of a request; the log gives it its offset.
-pub(super) fn batch_of(producer: ProducerIndex, part: &Part, leader_epoch: u32) -> LogBatch {
+/// The batch that a leader makes of a part of a request; the log gives it its offset
+/// and epoch.
+pub(in crate::sim) fn batch_of(producer: ProducerIndex, part: &Part, content: Content) -> LogBatch {
     LogBatch {
         base_offset: 0,
         records: part.records,
         bytes: part.stored_bytes,
         producer,
         first_ordinal: part.first_ordinal,
-        leader_epoch,
+        leader_epoch: 0,
         stamp: Stamp {
             producer_id: part.producer_id,
             epoch: part.epoch,
             base_sequence: part.base_sequence,
+            content,
         },
     }
 }
@@ -92,29 +122,11 @@ pub(super) fn remember(
     if producers.len() <= producer.index() {
         producers.resize(producer.index() + 1, None);
     }
-    let remembered = Remembered {
-        base_sequence: part.base_sequence,
-        last_sequence: last_sequence(part),
-        base_offset,
+    let slot = &mut producers[producer.index()];
+    let state = match slot {
+        Some(state) if state.producer_id() == part.producer_id => state,
+        slot => slot.insert(ProducerState::new((part.producer_id, part.epoch))),
     };
-    match &mut producers[producer.index()] {
-        Some(state) if state.producer_id == part.producer_id => {
-            if state.epoch != part.epoch {
-                (state.epoch, state.count) = (part.epoch, 0);
-            }
-            state.last_at = now;
-            state.push(remembered);
-        }
-        slot => {
-            let mut state = ProducerState {
-                producer_id: part.producer_id,
-                epoch: part.epoch,
-                last_at: now,
-                batches: [Remembered::default(); BATCHES_RETAINED],
-                count: 0,
-            };
-            state.push(remembered);
-            *slot = Some(state);
-        }
-    }
+    state.append(part, base_offset);
+    state.note_write(now);
 }

@@ -7,6 +7,7 @@
 //!
 //! Simplification: consumers that still read from it do not get what it took after its fall.
 
+use crate::sim::history::{Content, LogBatch};
 use crate::sim::ids::{BrokerIndex, ProducerIndex};
 use crate::sim::request::Part;
 use crate::sim::time::SimTime;
@@ -171,7 +172,11 @@ impl Partition {
         part: &Part,
     ) -> u64 {
         let epoch = self.stale_leader(at).map_or(0, |leader| leader.epoch);
-        let base_offset = self.append_apart(at, batch_of(producer, part, epoch));
+        let batch = LogBatch {
+            leader_epoch: epoch,
+            ..batch_of(producer, part, Content::Plain)
+        };
+        let base_offset = self.append_apart(at, batch);
         let Some(leader) = self.stale.iter_mut().find(|leader| leader.broker == at) else {
             return base_offset;
         };

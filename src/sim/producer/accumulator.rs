@@ -150,8 +150,10 @@ pub enum Room {
 pub enum Readiness {
     /// Now.
     Ready,
-    /// Not before this moment on the client's clock.
-    NotBefore(u64),
+    /// When it has lingered, at this moment on the client's clock.
+    Lingers(u64),
+    /// It came back, and waits until this moment on the client's clock, by this draw.
+    HeldBack(u64),
 }
 
 /// What makes every partition sendable regardless of linger.
@@ -327,12 +329,12 @@ impl Accumulator {
             return if tail.size.is_full() || waited >= *linger_ms || *urgency == Urgency::SendAll {
                 Readiness::Ready
             } else {
-                Readiness::NotBefore(tail.created_ms.saturating_add(*linger_ms))
+                Readiness::Lingers(tail.created_ms.saturating_add(*linger_ms))
             };
         }
         let head = self.batches.get(head);
         if backoff.holds_back(head, now_ms) {
-            Readiness::NotBefore(backoff.over_at_ms(head))
+            Readiness::HeldBack(backoff.over_at_ms(head))
         } else {
             Readiness::Ready
         }

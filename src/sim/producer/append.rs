@@ -82,11 +82,46 @@ pub enum Sent {
     WaitsForRoom,
     /// The future is already failed, or the call threw.
     Failed(Arc<Exception>),
+    /// The call threw, and the record is in a batch all the same: outside of a transaction.
+    TakenAndThrown(u32, Arc<Exception>),
 }
 
 impl Client {
-    /// Calls `send()`, or goes on with a call that waited.
+    /// Calls `send()`, or goes on with a call that waited. A transaction hears how it ends.
     pub fn send(&mut self, ctx: &mut Context<'_>, call: &mut SendCall) -> Sent {
+        let sent = self.send_record(ctx, call);
+        if self.transaction.is_none() {
+            return sent;
+        }
+        match sent {
+            Sent::Appended(batch) => {
+                let queue = self.accumulator.batches.get(batch).queue;
+                match self.join_transaction(ctx, queue) {
+                    Ok(()) => Sent::Appended(batch),
+                    Err(thrown) => {
+                        self.note_thrown(&thrown);
+                        Sent::TakenAndThrown(batch, thrown)
+                    }
+                }
+            }
+            Sent::Failed(exception) => {
+                self.note_thrown(&exception);
+                Sent::Failed(exception)
+            }
+            waits => waits,
+        }
+    }
+
+    /// `send()` of a transactional client ended in this: its own doing is not an error of the
+    /// transaction.
+    pub(super) fn note_thrown(&mut self, thrown: &Arc<Exception>) {
+        let is_api = thrown.class.is_java(ExceptionClass::Api);
+        if is_api {
+            self.fail_transaction(thrown);
+        }
+    }
+
+    fn send_record(&mut self, ctx: &mut Context<'_>, call: &mut SendCall) -> Sent {
         if self.closing != Closing::No {
             return self.fail(ctx, ExceptionClass::IllegalState, message::PRODUCER_CLOSED);
         }
@@ -285,7 +320,7 @@ impl Client {
             && self.settings.linger_ms > 0
             && state.deque.len() == 1
             && self.accumulator.front(queue).leader.is_some()
-            && self.sticky.iter().all(Option::is_none)
+            && !self.weighs_partitions()
             && !self.sleep.is_due(now);
         if lingers {
             let linger_ms = self.settings.linger_ms;

@@ -104,6 +104,11 @@ impl Client {
         }
     }
 
+    /// Whether there are load tables, which every look of the sender rebuilds.
+    pub(super) fn weighs_partitions(&self) -> bool {
+        self.sticky.iter().any(Option::is_some)
+    }
+
     /// The sender looked at all queues: rebuilds the load tables of adaptive partitioning. A topic
     /// of which a partition was never produced to has none, so neither has a rack-aware client
     /// without keyed records for the other racks.

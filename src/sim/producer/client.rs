@@ -22,6 +22,7 @@ use crate::sim::producer::metadata::ClientMetadata;
 use crate::sim::producer::metrics::ClientMetrics;
 use crate::sim::producer::partitioner::Sticky;
 use crate::sim::producer::sleep::Sleep;
+use crate::sim::producer::transaction::TransactionManager;
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 use crate::sim::time::SimTime;
@@ -39,6 +40,8 @@ pub struct Client {
     pub(super) connections: Connections,
     pub(super) metadata: ClientMetadata,
     pub(super) idempotence: Idempotence,
+    /// Of a transactional client.
+    pub(super) transaction: Option<Box<TransactionManager>>,
     pub(super) metrics: ClientMetrics,
     /// By topic.
     pub(super) sticky: Vec<Option<Sticky>>,
@@ -53,8 +56,12 @@ pub struct Client {
     pub(super) sleep: Sleep,
     /// No batch expires before this moment of the client's clock.
     pub(super) expiry_not_before_ms: u64,
+    /// No connection, and no request, times out before this moment of the client's clock.
+    pub(super) timeout_not_before_ms: u64,
     /// When a new batch last woke the sender for a look that would have found nothing.
     pub(super) look_spared_at: SimTime,
+    /// What the sender's last look left behind.
+    pub(super) left: Left,
     pub(super) draws: Draws,
     /// What ended the client for good, if anything did.
     pub(super) fatal: Option<Arc<Exception>>,
@@ -65,6 +72,16 @@ pub struct Client {
     /// Reused while draining.
     pub(super) drained: Vec<BatchId>,
     pub(super) topics_drained: Vec<(TopicIndex, (u32, u32))>,
+}
+
+/// Whether the sender's last look left anything that it could not send though it was time, or that
+/// a response may set free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing: what waits waits for its linger.
+    Nothing,
+    /// Something, or it is not known.
+    Something,
 }
 
 /// What one broker leads, as the client knows it.
@@ -104,6 +121,8 @@ pub enum Woken {
     Metadata,
     /// A batch was completed.
     Completed,
+    /// It is known what became of the transactional call that waits.
+    Transaction,
     /// A batch failed: its records' callbacks brought this.
     Failed {
         /// Their queue.
@@ -159,6 +178,7 @@ impl Client {
             connections: Connections::new((me, Rank::producer(config, me)), brokers),
             metadata: ClientMetadata::new(config.topics.len()),
             idempotence: Idempotence::new(settings.idempotence),
+            transaction: TransactionManager::new(&settings, config.transactions.version),
             metrics: ClientMetrics::new(&settings, config.topics.len(), brokers),
             sticky: vec![None; config.topics.len()],
             class_partitioners: vec![None; config.topics.len()],
@@ -167,7 +187,9 @@ impl Client {
             closing: Closing::No,
             sleep: Sleep::none(SimTime::ZERO),
             expiry_not_before_ms: 0,
+            timeout_not_before_ms: 0,
             look_spared_at: SimTime::NEVER,
+            left: Left::Something,
             draws: Draws {
                 retry_backoff: stream(Purpose::RetryBackoff),
                 reconnect: stream(Purpose::Reconnect),
@@ -183,9 +205,19 @@ impl Client {
         }
     }
 
+    /// A batch failed for good, or `send()` ended in an exception: what that means to a
+    /// transaction.
+    pub(super) fn fail_transaction(&mut self, error: &Arc<Exception>) {
+        if let Some(mut manager) = self.transaction.take() {
+            manager.on_failed(error);
+            self.put_back(manager);
+        }
+    }
+
     /// Whether linger is overridden.
     pub(super) fn urgency(&self) -> Urgency {
-        let idle = self.flushes == 0 && self.closing == Closing::No;
+        let is_completing = self.transaction.as_ref().is_some_and(|t| t.is_completing());
+        let idle = self.flushes == 0 && self.closing == Closing::No && !is_completing;
         if idle && !self.pool.is_exhausted() {
             Urgency::None
         } else {

@@ -118,6 +118,7 @@ impl Application {
     /// Another client is there: calls of the earlier one are over, and their records are sent
     /// through the new one.
     pub fn forget_calls(&mut self, ctx: &Context<'_>) {
+        self.renew_transactions();
         for thread in &mut self.threads {
             thread.call = None;
             thread.awaited.clear();

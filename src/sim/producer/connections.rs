@@ -214,6 +214,15 @@ impl Connection {
         setup.min(request.unwrap_or(u64::MAX))
     }
 
+    /// When it has idled for too long, on the client's clock; never while it is not idle.
+    pub fn idle_deadline_ms(&self, connections_max_idle_ms: u64) -> u64 {
+        if self.state == ConnectionState::Ready && self.in_flight.is_empty() {
+            self.used_ms.saturating_add(connections_max_idle_ms)
+        } else {
+            u64::MAX
+        }
+    }
+
     /// Whether a broker's word keeps the client from sending.
     pub fn is_throttled(&self, now: SimTime) -> bool {
         self.throttled_until_ms > now.as_millis()

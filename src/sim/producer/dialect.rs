@@ -6,16 +6,20 @@
 
 use std::sync::Arc;
 
+use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
+use crate::kafka::transaction_message::{AwaitedOperation, TRANSACTIONS_NOT_ENABLED};
+use crate::sim::config::Call;
 use crate::sim::context::Context;
 use crate::sim::event::Channel;
 use crate::sim::fact::{BlockedOn, Disconnect, Exception};
 use crate::sim::ids::PartitionIndex;
 use crate::sim::producer::append::{Route, SendCall, Sent};
 use crate::sim::producer::application::{Application, Load};
-use crate::sim::producer::client::{Client, Counts};
+use crate::sim::producer::client::{Client, Counts, exception};
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::rdkafka::Rdkafka;
+use crate::sim::producer::transaction::Transacted;
 use crate::sim::records::{NotedValue, Room};
 use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
@@ -58,6 +62,22 @@ pub trait Dialect: Sized {
     /// The time that a call may wait is over.
     fn time_out(&mut self, ctx: &mut Context<'_>, on: BlockedOn, call: &SendCall)
     -> Arc<Exception>;
+
+    /// A transactional call begins. librdkafka has none here yet.
+    fn transact(&mut self, _ctx: &mut Context<'_>, _call: &Call) -> Transacted {
+        let text = TRANSACTIONS_NOT_ENABLED;
+        Transacted::Threw(exception(ExceptionClass::IllegalState, text))
+    }
+
+    /// What became of the transactional call that waits, once that is known.
+    fn transacted(&mut self) -> Option<Result<(), Arc<Exception>>> {
+        None
+    }
+
+    /// The time that a transactional call may wait is over.
+    fn transaction_timed_out(&mut self, _operation: AwaitedOperation) -> Arc<Exception> {
+        exception(ExceptionClass::Timeout, TRANSACTIONS_NOT_ENABLED)
+    }
 
     /// The partition that a call would go to, for facts; none while it is undecided.
     fn partition_of(&self, call: &SendCall) -> Option<PartitionIndex>;
@@ -122,7 +142,7 @@ pub trait Dialect: Sized {
         self.connections().is_current(channel)
     }
 
-    /// A response arrived on a present connection.
+    /// A response arrived on a present connection, which wakes its own threads.
     fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId);
 
     /// TCP stands.

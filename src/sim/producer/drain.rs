@@ -3,6 +3,7 @@
 //! Source: `RecordAccumulator.drainBatchesForOneNode`, `Sender.sendProduceRequest`.
 
 use crate::kafka::settings::CompressionType;
+use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::wire::{
     TopicNaming, produce_partition_bytes, produce_request_bytes, produce_response_bytes,
     produce_topic_bytes,
@@ -18,6 +19,7 @@ use crate::sim::producer::metrics::Drained;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::trace::{Trace, TraceStep};
+use crate::sim::transactions::ask::{Transact, TxnAnswer, TxnAsk};
 
 /// What a drain pass over one node's partitions did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +149,12 @@ impl Client {
         if bytes > 0 && bytes + u64::from(batch.written) > limit {
             return Pick::Stop;
         }
+        let is_member = match &self.transaction {
+            None => true,
+            Some(transaction) => transaction.lets_pass(place),
+        };
         match self.idempotence.gate(queue, &self.accumulator, head) {
+            _ if !is_member => Pick::Stop,
             Gate::Open => Pick::Take(head),
             Gate::Shut => Pick::Stop,
         }
@@ -160,6 +167,13 @@ impl Client {
         let request = ctx.requests.get_mut(id);
         request.acks = self.settings.acks.code() as i8;
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
+        if let Some(transaction) = &self.transaction {
+            let (transactional_id, version) = transaction.produces();
+            request.transaction = Some(Box::new(Transact {
+                ask: TxnAsk::Produce(transactional_id, version),
+                answer: TxnAnswer::Done,
+            }));
+        }
         for &batch_id in batches {
             let batch = self.accumulator.batches.get(batch_id);
             let codec = self.settings.compression.codec;
@@ -205,9 +219,18 @@ impl Client {
                 None => topics.push((topic, (name_bytes, 1))),
             }
         }
-        let naming = TopicNaming::negotiated(self.settings.version, ctx.config.kafka);
+        let mut naming = TopicNaming::negotiated(self.settings.version, ctx.config.kafka);
+        let mut transactional_id_bytes = None;
+        if let Some(transaction) = &self.transaction {
+            let (transactional_id, version) = transaction.produces();
+            transactional_id_bytes = Some(transactional_id.len() as u32);
+            if version == TransactionVersion::One {
+                naming = TopicNaming::Names;
+            }
+        }
         let client_id_bytes = self.client_id.len() as u32;
-        let envelope = produce_request_bytes(client_id_bytes, None, topics.len() as u32);
+        let count = topics.len() as u32;
+        let envelope = produce_request_bytes(client_id_bytes, transactional_id_bytes, count);
         bytes = bytes.saturating_add(envelope);
         let mut response_bytes = produce_response_bytes(naming, &[]);
         for &(_, (name_bytes, partitions)) in &topics {

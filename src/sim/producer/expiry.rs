@@ -3,11 +3,13 @@
 //! Source: `Sender.getExpiredInflightBatches`, `RecordAccumulator.expiredBatches`,
 //! `Sender.failBatch`. A request is never cancelled: what has expired may still be in the log.
 
+use std::sync::Arc;
+
 use crate::kafka::error::ErrorCode;
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::message;
 use crate::sim::context::Context;
-use crate::sim::fact::{Fact, Flow};
+use crate::sim::fact::{Exception, Fact, Flow};
 use crate::sim::producer::batch::{BatchId, Stage};
 use crate::sim::producer::client::{Client, Woken, exception};
 use crate::sim::time::SimTime;
@@ -86,11 +88,25 @@ impl Client {
         class: ExceptionClass,
         text: String,
     ) {
-        let batch = self.accumulator.batches.get(id).clone();
-        let queue = &self.accumulator.queues[batch.queue as usize];
-        let (partition, topic) = (queue.partition, queue.topic.index());
+        let batch = self.accumulator.batches.get(id);
+        let (records, queue) = (batch.records, batch.queue);
+        let topic = self.accumulator.queues[queue as usize].topic.index();
         self.metrics
-            .batch_failed(topic, batch.records, ctx.now.as_millis());
+            .batch_failed(topic, records, ctx.now.as_millis());
+        let exception = exception(class, text);
+        self.fail_transaction(&exception);
+        self.report_failure(ctx, id, exception);
+    }
+
+    /// The callbacks of a batch's records run, and bring this.
+    pub(super) fn report_failure(
+        &mut self,
+        ctx: &mut Context<'_>,
+        id: BatchId,
+        exception: Arc<Exception>,
+    ) {
+        let batch = self.accumulator.batches.get(id).clone();
+        let partition = self.accumulator.queues[batch.queue as usize].partition;
         self.counts.failed += u64::from(batch.records);
         let (producer, records) = (self.me, batch.records);
         let first_ordinal = batch.first_ordinal;
@@ -110,10 +126,9 @@ impl Client {
             first_ordinal,
             records,
             step: TraceStep::Failed {
-                error: class.into(),
+                error: exception.class,
             },
         });
-        let exception = exception(class, text);
         ctx.fact(
             self.rank,
             Fact::BatchFailed {

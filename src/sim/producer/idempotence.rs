@@ -1,7 +1,9 @@
-//! `TransactionManager` of a producer that is idempotent and not transactional: one producer id,
-//! sequences per partition, epochs bumped by the client itself.
+//! Producer id, epoch and sequences per partition (`TransactionManager`, `TxnPartitionMap`). A
+//! producer that is not transactional asks for its id by itself and bumps its epoch; of a
+//! transactional one `transaction` says which id and epoch it has.
 
 use crate::kafka::error::ErrorCode;
+use crate::kafka::transaction::ProducerIdAndEpoch;
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::accumulator::{Accumulator, Queue, Sequences};
 use crate::sim::producer::batch::BatchId;
@@ -72,6 +74,11 @@ impl Idempotence {
             self.state,
             ProducerIdState::Off | ProducerIdState::Ready { .. }
         )
+    }
+
+    /// Whether the sender's next turn has nothing to do for it.
+    pub fn is_at_rest(&self) -> bool {
+        self.lets_data_pass() && self.rewrite.is_empty() && self.unresolved.is_empty()
     }
 
     /// Whether an error of a batch ends the client (`maybeTransitionToErrorState`).
@@ -173,10 +180,52 @@ impl Idempotence {
         true
     }
 
+    /// The coordinator gave this id and epoch.
+    pub fn adopt(&mut self, (producer_id, epoch): ProducerIdAndEpoch) {
+        self.state = ProducerIdState::Ready { producer_id, epoch };
+    }
+
+    /// Sequences begin anew, and what was unresolved is forgotten (`resetSequenceNumbers`).
+    pub fn reset_sequences(&mut self, accumulator: &mut Accumulator) {
+        for place in std::mem::take(&mut self.unresolved) {
+            accumulator.queues[place as usize].sequences.unresolved = None;
+        }
+    }
+
+    /// A batch of a transaction failed for good: those behind it move up
+    /// (`adjustSequencesDueToFailedBatch`).
+    pub fn close_gap(accumulator: &mut Accumulator, queue: u32, failed: (i32, u32)) {
+        let (base, records) = (failed.0, failed.1 as i32);
+        let unfinished = accumulator.queues[queue as usize].unfinished.clone();
+        for id in unfinished {
+            let batch = accumulator.batches.get_mut(id);
+            if batch.base_sequence > base {
+                batch.base_sequence -= records;
+            }
+        }
+        let sequences = &mut accumulator.queues[queue as usize].sequences;
+        if sequences.next > base {
+            sequences.next -= records;
+        }
+    }
+
     /// Looks at partitions whose last word is open (`maybeResolveSequences`).
     pub fn resolve(&mut self, accumulator: &mut Accumulator) {
+        for place in self.lost(accumulator) {
+            self.request_bump(place);
+        }
+    }
+
+    /// The same in a transaction; says whether something is lost for good.
+    pub fn resolve_in_transaction(&mut self, accumulator: &mut Accumulator) -> bool {
+        !self.lost(accumulator).is_empty()
+    }
+
+    /// Queues of which batches are lost that the broker may have.
+    fn lost(&mut self, accumulator: &mut Accumulator) -> Vec<u32> {
+        let mut lost = Vec::new();
         if self.unresolved.is_empty() {
-            return;
+            return lost;
         }
         for place in std::mem::take(&mut self.unresolved) {
             let queue = &mut accumulator.queues[place as usize];
@@ -190,9 +239,10 @@ impl Idempotence {
             let is_acked = queue.sequences.next == next_sequence(queue.sequences.last_acked, 1);
             queue.sequences.unresolved = None;
             if !is_acked {
-                self.request_bump(place);
+                lost.push(place);
             }
         }
+        lost
     }
 
     /// A retry of this batch expired: what became of it is to be seen

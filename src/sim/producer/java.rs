@@ -6,6 +6,8 @@ use crate::kafka::exception::ExceptionClass;
 use crate::kafka::hash::{murmur2, to_positive};
 use crate::kafka::metric_name::ProducerMetric;
 use crate::kafka::settings::Acks;
+use crate::kafka::transaction_message::AwaitedOperation;
+use crate::sim::config::Call;
 use crate::sim::context::Context;
 use crate::sim::fact::{BlockedOn, Disconnect, Exception, Flow};
 use crate::sim::ids::PartitionIndex;
@@ -15,6 +17,7 @@ use crate::sim::producer::batch::Stage;
 use crate::sim::producer::client::{Client, Closing, Counts, Woken};
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::dialect::{Dialect, Receipt};
+use crate::sim::producer::transaction::Transacted;
 use crate::sim::records::{NotedValue, Room};
 use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
@@ -74,10 +77,24 @@ impl Dialect for Client {
         on: BlockedOn,
         call: &SendCall,
     ) -> Arc<Exception> {
-        match on {
+        let exception = match on {
             BlockedOn::Metadata { .. } => self.metadata_timed_out(ctx, call),
             _ => self.memory_timed_out(ctx, call),
-        }
+        };
+        self.note_thrown(&exception);
+        exception
+    }
+
+    fn transact(&mut self, ctx: &mut Context<'_>, call: &Call) -> Transacted {
+        Self::transact(self, ctx, call)
+    }
+
+    fn transacted(&mut self) -> Option<Result<(), Arc<Exception>>> {
+        Self::transacted(self)
+    }
+
+    fn transaction_timed_out(&mut self, operation: AwaitedOperation) -> Arc<Exception> {
+        Self::transaction_timed_out(self, operation)
     }
 
     fn partition_of(&self, call: &SendCall) -> Option<PartitionIndex> {
@@ -159,11 +176,13 @@ impl Dialect for Client {
 
     fn hand_over(&mut self, ctx: &mut Context<'_>, application: &mut Application) {
         while !self.woken.is_empty() {
-            for woken in std::mem::take(&mut self.woken) {
+            let mut news = std::mem::take(&mut self.woken);
+            for woken in news.drain(..) {
                 match woken {
                     Woken::Memory(waiter) => application.on_memory(ctx, &waiter),
                     Woken::Metadata => application.on_metadata(ctx, self),
                     Woken::Completed => application.on_completed(ctx, self),
+                    Woken::Transaction => application.on_transacted(ctx, self),
                     Woken::Failed {
                         queue,
                         records,
@@ -183,6 +202,10 @@ impl Dialect for Client {
                         application.on_failed(ctx, &record, records);
                     }
                 }
+            }
+            if self.woken.is_empty() {
+                // The room that it takes is used again.
+                self.woken = news;
             }
         }
     }

@@ -34,6 +34,7 @@ mod sender;
 mod sleep;
 mod split;
 mod sticky_by_batch;
+mod transaction;
 mod view;
 mod wire;
 
@@ -75,6 +76,8 @@ pub struct Producer {
     start: SimTime,
     incarnation: u16,
     lookahead: SimSpan,
+    /// When it next does something by itself. It may do so later, as [`Producer::run`] says.
+    acts_at: SimTime,
     /// The one `Event::Run` that counts, and when it is due.
     turn: u32,
     run_at: SimTime,
@@ -123,6 +126,7 @@ impl Producer {
             start: producer.start,
             incarnation: 0,
             lookahead: network.lookahead(me),
+            acts_at: SimTime::ZERO,
             turn: 0,
             run_at: SimTime::NEVER,
             stalled: VecDeque::new(),
@@ -146,11 +150,11 @@ impl Producer {
 
     /// Sees to it that the producer is run when it next has something to do.
     pub fn schedule(&mut self, ctx: &mut Context<'_>) {
-        let at = self.next_at().max(ctx.now);
-        self.schedule_at(ctx, at);
+        self.acts_at = self.next_at().max(ctx.now);
+        self.wake_at(ctx, self.acts_at);
     }
 
-    fn schedule_at(&mut self, ctx: &mut Context<'_>, at: SimTime) {
+    fn wake_at(&mut self, ctx: &mut Context<'_>, at: SimTime) {
         if at == SimTime::NEVER {
             // Nothing to do until the world acts: an earlier turn must not count either.
             if self.run_at != SimTime::NEVER {
@@ -169,28 +173,45 @@ impl Producer {
         }
     }
 
-    /// Whether this turn is the latest.
-    pub fn is_turn(&self, turn: u32) -> bool {
-        self.turn == turn
+    /// Its turn has come, unless something sooner overtook it.
+    pub fn on_turn(&mut self, ctx: &mut Context<'_>, turn: u32, limit: SimTime) {
+        if turn == self.turn {
+            self.run_at = SimTime::NEVER;
+            self.run(ctx, limit);
+        }
     }
 
     /// Lives alone from now on: does everything before `limit` (not included) that nobody else can
     /// notice or disturb, and schedules its next turn.
+    ///
+    /// That turn may come late: nobody hears of what it does before it has travelled. Mostly a
+    /// message comes first, and takes the producer there ([`Producer::catch_up`]).
     pub fn run(&mut self, ctx: &mut Context<'_>, limit: SimTime) {
+        self.live(ctx, limit);
+        // Before anything that it sends could have arrived.
+        let lateness = SimSpan::from_nanos(self.lookahead.as_nanos().saturating_sub(1));
+        let latest = self.acts_at + lateness;
+        let at = if latest < limit { latest } else { self.acts_at };
+        self.wake_at(ctx, at);
+    }
+
+    /// Does everything that is due before the present moment.
+    pub fn catch_up(&mut self, ctx: &mut Context<'_>) {
+        if self.acts_at < ctx.now {
+            self.live(ctx, ctx.now);
+        }
+    }
+
+    fn live(&mut self, ctx: &mut Context<'_>, limit: SimTime) {
         let global = ctx.now;
-        self.run_at = SimTime::NEVER;
+        ctx.now = self.acts_at;
         let mut repeats = 0;
         let (mut alone, mut asked) = self.horizon(ctx.network, global);
         loop {
             let at = self.next_at().max(ctx.now);
             let horizon = limit.min(alone);
             if at >= horizon {
-                let next = if at == SimTime::NEVER {
-                    at
-                } else {
-                    at.min(alone)
-                };
-                self.schedule_at(ctx, next);
+                self.acts_at = at;
                 break;
             }
             repeats = if at == ctx.now { repeats + 1 } else { 0 };
@@ -236,11 +257,6 @@ impl Producer {
             .min(unasked)
             .min(network.first_inbound(self.me));
         (alone, asked)
-    }
-
-    /// The shortest time in which anything can reach this producer.
-    pub fn lookahead(&self) -> SimSpan {
-        self.lookahead
     }
 
     fn act(&mut self, ctx: &mut Context<'_>, horizon: SimTime) {
@@ -335,8 +351,15 @@ impl Producer {
         }
     }
 
-    /// A message reached this producer.
-    pub fn on_message(&mut self, ctx: &mut Context<'_>, message: Message) {
+    /// A message reaches this producer, which then lives on alone up to `limit` (not included).
+    pub fn on_message(&mut self, ctx: &mut Context<'_>, message: Message, limit: SimTime) {
+        self.catch_up(ctx);
+        self.receive(ctx, message);
+        self.acts_at = self.next_at().max(ctx.now);
+        self.run(ctx, limit);
+    }
+
+    fn receive(&mut self, ctx: &mut Context<'_>, message: Message) {
         if self.state == ProcessState::Paused {
             self.stalled.push_back(message);
             return;
@@ -358,10 +381,6 @@ impl Producer {
         };
         with_client!(client, client => receive(&mut **client, ctx, channel.slot, message));
         self.after(ctx);
-        let next = self.next_at();
-        if next < self.run_at {
-            self.schedule_at(ctx, next.max(ctx.now));
-        }
     }
 
     /// Something happens to the process.
@@ -393,8 +412,11 @@ impl Producer {
 
     fn resume(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
+        if let Some(application) = &mut self.application {
+            application.oversleep(ctx.now);
+        }
         for message in std::mem::take(&mut self.stalled) {
-            self.on_message(ctx, message);
+            self.receive(ctx, message);
         }
         if let Some(client) = &mut self.client {
             with_client!(client, client => client.run_threads(ctx));
@@ -516,7 +538,7 @@ fn step<C: Dialect>(
 /// A message on a present connection.
 fn receive<C: Dialect>(client: &mut C, ctx: &mut Context<'_>, slot: u16, message: Message) {
     match message {
-        Message::Response(id) => client.on_response(ctx, id),
+        Message::Response(id) => return client.on_response(ctx, id),
         Message::Accepted(_) => client.on_accepted(ctx, slot),
         Message::Refused(_) => client.disconnect(ctx, slot, Disconnect::Refused),
         Message::Reset(_) => client.disconnect(ctx, slot, Disconnect::Reset),

@@ -9,7 +9,7 @@ use crate::sim::context::Context;
 use crate::sim::event::Message;
 use crate::sim::fact::{Disconnect, Fact};
 use crate::sim::producer::client::{Client, Closing, Woken};
-use crate::sim::producer::connections::{InFlight, Slot, Usable};
+use crate::sim::producer::connections::{Connection, InFlight, Slot, Usable};
 use crate::sim::producer::idempotence::ProducerIdState;
 use crate::sim::producer::wire::SEGMENT_BYTES;
 use crate::sim::request::{ApiKey, RequestId};
@@ -17,7 +17,7 @@ use crate::sim::time::SimTime;
 use crate::sim::view::ConnectionState;
 
 /// What `leastLoadedNode` found.
-enum LeastLoaded {
+pub(super) enum LeastLoaded {
     /// A node to send to, or to connect to.
     Node(Slot),
     /// Only connections under way, or busy ones.
@@ -41,6 +41,8 @@ impl Client {
         connection.setup_deadline_ms = timeout.map_or(u64::MAX, |timeout| {
             now_ms.saturating_add(timeout.backoff_ms(failures, draw) + 1)
         });
+        let deadline_ms = connection.setup_deadline_ms;
+        self.timeout_not_before_ms = self.timeout_not_before_ms.min(deadline_ms);
         self.metrics.connection_opened(now_ms);
         let connect = Message::Connect(self.connections.channel(slot));
         self.connections.emit(ctx, slot, connect, SEGMENT_BYTES);
@@ -157,6 +159,7 @@ impl Client {
                     self.idempotence.state = ProducerIdState::Wanted;
                 }
             }
+            ApiKey::Transactional => self.lose_transactional(),
             ApiKey::ApiVersions => {}
         }
         ctx.requests.release(sent.request);
@@ -183,13 +186,25 @@ impl Client {
                     Disconnect::RequestTimeout
                 };
                 self.disconnect(ctx, slot, why);
-            } else if connection.state == ConnectionState::Ready
-                && connection.in_flight.is_empty()
-                && connection.used_ms.saturating_add(idle_ms) <= now_ms
-            {
+            } else if connection.idle_deadline_ms(idle_ms) <= now_ms {
                 self.disconnect(ctx, slot, Disconnect::Idle);
             }
         }
+        self.refresh_timeout(now_ms);
+    }
+
+    /// Finds the moment before which nothing times out; until then nobody has to look. Whatever
+    /// begins to wait from now on waits for one of the two timeouts in full, except a connect.
+    pub(super) fn refresh_timeout(&mut self, now_ms: u64) {
+        let timeout_ms = self.settings.request_timeout_ms;
+        let idle_ms = self.settings.connections_max_idle_ms;
+        let of_connection = |(_, connection): (Slot, &Connection)| {
+            let idle_ms = connection.idle_deadline_ms(idle_ms);
+            idle_ms.min(connection.deadline_ms(timeout_ms))
+        };
+        let first_ms = self.connections.iter().map(of_connection).min();
+        let later_ms = now_ms.saturating_add(timeout_ms.min(idle_ms));
+        self.timeout_not_before_ms = first_ms.unwrap_or(u64::MAX).min(later_ms);
     }
 
     /// Sends a metadata request if one is due and somebody can take it; goes back to the bootstrap
@@ -272,7 +287,7 @@ impl Client {
 
     /// `leastLoadedNode`: from a random start, a ready node with nothing in flight; else the one
     /// with the fewest; else one that connects; else the one whose last attempt is oldest.
-    fn least_loaded_node(&mut self, ctx: &Context<'_>) -> LeastLoaded {
+    pub(super) fn least_loaded_node(&mut self, ctx: &Context<'_>) -> LeastLoaded {
         let slots: Vec<Slot> = if self.metadata.nodes.is_empty() {
             (0..self.led_by.len() as Slot).collect()
         } else {

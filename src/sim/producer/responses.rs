@@ -11,9 +11,9 @@ use crate::sim::fact::{Acknowledged, Fact, Flow, Node};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::batch::{BatchId, LeaderOfRetry, Stage};
-use crate::sim::producer::client::{Client, Woken, exception};
+use crate::sim::producer::client::{Client, Left, Woken, exception};
 use crate::sim::producer::connections::Slot;
-use crate::sim::producer::idempotence::ProducerIdState;
+use crate::sim::producer::idempotence::{Idempotence, ProducerIdState};
 use crate::sim::producer::metadata::{News, Standing};
 use crate::sim::request::{ApiKey, Part, RequestId};
 use crate::sim::trace::{Trace, TraceStep};
@@ -23,7 +23,8 @@ use crate::sim::trace::{Trace, TraceStep};
 const RESPONSE_BYTES: u32 = 66;
 
 impl Client {
-    /// A response arrived on a present connection. Both holders of the request let go.
+    /// A response arrived on a present connection, which wakes the sender. Both holders of the
+    /// request let go.
     pub fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let now_ms = ctx.now.as_millis();
         let (channel, api, throttle_ms) = {
@@ -47,6 +48,7 @@ impl Client {
             ApiKey::ApiVersions => self.on_ready(ctx, channel.slot),
             ApiKey::Metadata => self.on_metadata(ctx, id),
             ApiKey::InitProducerId => self.on_producer_id(ctx, id),
+            ApiKey::Transactional => self.on_transactional(ctx, id),
             ApiKey::Produce => {
                 let latency_ms =
                     sent.map_or(0, |sent| now_ms.saturating_sub(sent.sent.as_millis()));
@@ -57,6 +59,11 @@ impl Client {
         }
         ctx.requests.release(id);
         ctx.requests.release(id);
+        if api == ApiKey::Produce {
+            self.wake_for_response(ctx);
+        } else {
+            self.run_sender(ctx);
+        }
     }
 
     fn on_producer_id(&mut self, ctx: &mut Context<'_>, id: RequestId) {
@@ -272,6 +279,7 @@ impl Client {
 
     /// A batch came back with an error: it is sent again, or fails.
     fn on_error(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode, slot: Slot) {
+        self.left = Left::Something;
         let batch = self.accumulator.batches.get(id);
         if batch.stage == Stage::ExpiredInFlight {
             // `Sender.failBatch` counts such a batch a second time.
@@ -306,6 +314,7 @@ impl Client {
             Node::Bootstrap(broker) => -1 - i32::from(broker.0),
             Node::Broker(broker) => ctx.config.brokers[broker.index()].id as i32,
         };
+        let failed = (batch.base_sequence, batch.records);
         let topic = self.accumulator.queues[place as usize].topic;
         let text = match error {
             ErrorCode::TopicAuthorizationFailed => {
@@ -313,12 +322,14 @@ impl Client {
             }
             error => Self::text_of(error, node),
         };
-        if self.idempotence.is_fatal(error) {
+        if self.transaction.is_none() && self.idempotence.is_fatal(error) {
             self.fail_for_good(ctx, error, &text);
         }
         self.fail_batch(ctx, id, error.exception(), text);
         self.release(id, ctx.now);
-        if adjusts {
+        if adjusts && self.transaction.is_some() {
+            Idempotence::close_gap(&mut self.accumulator, place, failed);
+        } else if adjusts {
             self.idempotence.request_bump(place);
         }
     }
@@ -357,6 +368,9 @@ impl Client {
         // An earlier batch that is still to come will fix it; else the client bumps its epoch.
         let sequences = self.accumulator.queues[batch.queue as usize].sequences;
         let follows = batch.base_sequence == next_sequence(sequences.last_acked, 1);
+        if self.transaction.is_some() {
+            return sequences.unresolved.is_none() && !follows;
+        }
         if sequences.unresolved.is_none() && follows {
             self.idempotence.request_bump(batch.queue);
         }

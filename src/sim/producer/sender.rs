@@ -8,11 +8,12 @@ use crate::sim::config::BROKERS_MAX;
 use crate::sim::context::Context;
 use crate::sim::fact::{ErrorClass, Exception, Fact};
 use crate::sim::ids::BrokerIndex;
-use crate::sim::producer::accumulator::{Patience, Readiness};
-use crate::sim::producer::client::{Client, Closing};
+use crate::sim::producer::accumulator::{Patience, Readiness, Urgency};
+use crate::sim::producer::client::{Client, Closing, Left};
 use crate::sim::producer::drain::Drain;
 use crate::sim::producer::retry_backoff::RetryBackoff;
 use crate::sim::producer::sleep::Sleep;
+use crate::sim::producer::transaction::{Serving, State};
 use crate::sim::view::ConnectionState;
 
 /// Turns of the sender at one moment: each sends at least one request, so this is never reached
@@ -33,6 +34,8 @@ struct Look {
     ready: Brokers,
     /// Whether a partition with data has no leader.
     has_unknown_leaders: bool,
+    /// Whether a batch waits for something else than its linger.
+    has_held_back: bool,
     /// When a batch becomes ready by itself, on the client's clock.
     next_ms: Option<u64>,
 }
@@ -53,6 +56,12 @@ impl Brokers {
     }
 }
 
+impl Look {
+    fn wait_until(&mut self, ms: u64) {
+        self.next_ms = Some(self.next_ms.map_or(ms, |next| next.min(ms)));
+    }
+}
+
 impl Client {
     /// The sender wakes and does all there is to do now; `sleep` says when it looks again.
     pub fn run_sender(&mut self, ctx: &mut Context<'_>) {
@@ -60,11 +69,13 @@ impl Client {
         if self.closing == Closing::Done {
             return;
         }
-        self.time_out(ctx);
+        if self.timeout_not_before_ms <= ctx.now.as_millis() {
+            self.time_out(ctx);
+        }
         self.update_metadata(ctx);
         if let Some(fatal) = self.fatal.clone() {
             self.give_up_for_good(ctx, &fatal);
-        } else if self.idempotence.is_on() {
+        } else if self.idempotence.is_on() && self.transaction.is_none() {
             self.idempotence.resolve(&mut self.accumulator);
             if self.idempotence.bump(&mut self.accumulator) {
                 let (producer_id, epoch) = self.idempotence.current();
@@ -79,18 +90,54 @@ impl Client {
             self.init_producer_id(ctx);
         }
         for _ in 0..TURNS_MAX {
-            if self.send_produce(ctx) == Turn::Last {
+            if self.serve_transaction(ctx) == Serving::OnlyTransaction {
+                break;
+            }
+            let before = self.transaction_stage();
+            let turn = self.send_produce(ctx);
+            if turn == Turn::Last && self.transaction_stage() == before {
                 break;
             }
         }
         self.finish_closing(ctx);
-        let deadline_ms = self.next_deadline_ms(ctx.now.as_millis());
-        self.sleep.wake_by_ms(deadline_ms);
+        let now_ms = ctx.now.as_millis();
+        // An update that is due already waits for a node, not for the clock.
+        let update_ms = self.metadata.due_ms(&self.settings.metadata);
+        if update_ms > now_ms {
+            self.sleep.wake_by_ms(update_ms);
+        }
+        if self.sleep.would_reach(self.timeout_not_before_ms) {
+            self.sleep.wake_by_ms(self.next_timeout_ms(now_ms));
+            self.refresh_timeout(now_ms);
+        }
         if self.sleep.would_reach(self.expiry_not_before_ms) {
             self.refresh_expiry();
             self.sleep.wake_by_ms(self.expiry_not_before_ms);
         }
         self.sleep.begin(ctx.now);
+    }
+
+    /// A response to a Produce request wakes the sender. Where it would find what it found last, it
+    /// is spared the look, and sleeps on until a batch has lingered.
+    pub(super) fn wake_for_response(&mut self, ctx: &mut Context<'_>) {
+        let now_ms = ctx.now.as_millis();
+        let others_ms = self
+            .timeout_not_before_ms
+            .min(self.expiry_not_before_ms)
+            .min(self.metadata.due_ms(&self.settings.metadata));
+        let is_spared = self.left == Left::Nothing
+            && now_ms < others_ms
+            && self.sleep.is_by_clock(ctx.now, others_ms)
+            && self.urgency() == Urgency::None
+            && !self.weighs_partitions()
+            && self.idempotence.is_at_rest()
+            && self.transaction.is_none()
+            && self.fatal.is_none();
+        if is_spared {
+            self.sleep.begin(ctx.now);
+        } else {
+            self.run_sender(ctx);
+        }
     }
 
     /// After a fatal error nothing is sent, and nothing is kept.
@@ -104,6 +151,11 @@ impl Client {
     fn send_produce(&mut self, ctx: &mut Context<'_>) -> Turn {
         let now_ms = ctx.now.as_millis();
         let look = self.look(now_ms);
+        self.left = if look.has_unknown_leaders || look.has_held_back {
+            Left::Something
+        } else {
+            Left::Nothing
+        };
         if let Some(next_ms) = look.next_ms {
             self.sleep.wake_by_ms(next_ms);
         }
@@ -119,16 +171,20 @@ impl Client {
             Turn::Last
         };
         for broker in (0..self.led_by.len() as u16).map(BrokerIndex) {
-            if look.ready.contains(broker) && self.may_send_to(ctx, broker) {
-                let drained = self.drain_to(ctx, broker);
-                // Where all that was ready has left, another look would find what this one found:
-                // only the load tables of sticky partitioning see a difference.
-                let is_weighed = self.sticky.iter().any(Option::is_some);
-                match drained {
-                    Drain::SomeLeft | Drain::HeldBack => turn = Turn::Another,
-                    Drain::NoneLeft if is_weighed => turn = Turn::Another,
-                    Drain::NoneLeft | Drain::Nothing => {}
-                }
+            if !look.ready.contains(broker) {
+                continue;
+            }
+            if !self.may_send_to(ctx, broker) {
+                self.left = Left::Something;
+                continue;
+            }
+            // Where all that was ready has left, another look would find what this one found:
+            // only the load tables of sticky partitioning see a difference.
+            match self.drain_to(ctx, broker) {
+                Drain::SomeLeft | Drain::HeldBack => turn = Turn::Another,
+                Drain::NoneLeft if self.weighs_partitions() => turn = Turn::Another,
+                Drain::NoneLeft => {}
+                Drain::Nothing => self.left = Left::Something,
             }
         }
         self.expire(ctx);
@@ -154,14 +210,20 @@ impl Client {
                 look.has_unknown_leaders = true;
                 continue;
             };
-            if look.ready.contains(leader) || front.is_muted {
+            if front.is_muted {
+                look.has_held_back = true;
+                continue;
+            }
+            if look.ready.contains(leader) {
                 continue;
             }
             let accumulator = &self.accumulator;
             match accumulator.readiness(place, head, &mut patience, now_ms) {
                 Readiness::Ready => look.ready.insert(leader),
-                Readiness::NotBefore(at) => {
-                    look.next_ms = Some(look.next_ms.map_or(at, |next| next.min(at)));
+                Readiness::Lingers(until_ms) => look.wait_until(until_ms),
+                Readiness::HeldBack(until_ms) => {
+                    look.has_held_back = true;
+                    look.wait_until(until_ms);
                 }
             }
         }
@@ -191,21 +253,37 @@ impl Client {
         if self.closing == Closing::Gracefully
             && self.accumulator.is_empty()
             && self.connections.in_flight() == 0
+            && self.end_transactions(ctx)
         {
             self.end(ctx);
         }
     }
 
-    /// The earliest timeout of metadata, connections and requests, on the client's clock.
-    fn next_deadline_ms(&self, now_ms: u64) -> u64 {
+    /// How the transaction is, to see whether sending changed it.
+    fn transaction_stage(&self) -> Option<State> {
+        self.transaction.as_ref().map(|manager| manager.state())
+    }
+
+    /// A graceful close aborts an open transaction first; says whether there is none any more.
+    fn end_transactions(&mut self, ctx: &Context<'_>) -> bool {
+        let Some(manager) = &mut self.transaction else {
+            return true;
+        };
+        if manager.is_asking() {
+            return false;
+        }
+        if !manager.is_ongoing() || manager.is_completing() || !manager.abort_to_close() {
+            return true;
+        }
+        self.sleep.wake_by(ctx.now);
+        false
+    }
+
+    /// The earliest timeout of connections and requests, on the client's clock.
+    fn next_timeout_ms(&self, now_ms: u64) -> u64 {
         let timeout_ms = self.settings.request_timeout_ms;
         let idle_ms = self.settings.connections_max_idle_ms;
         let mut next = u64::MAX;
-        // An update that is due already waits for a node, not for the clock.
-        let update_ms = self.metadata.due_ms(&self.settings.metadata);
-        if update_ms > now_ms {
-            next = next.min(update_ms);
-        }
         for (_, connection) in self.connections.iter() {
             if connection.state == ConnectionState::Connecting {
                 next = next.min(connection.setup_deadline_ms);
@@ -215,9 +293,7 @@ impl Client {
             if !connection.in_flight.is_empty() {
                 next = next.min(now_ms.saturating_add(timeout_ms));
             }
-            if connection.state == ConnectionState::Ready && connection.in_flight.is_empty() {
-                next = next.min(connection.used_ms.saturating_add(idle_ms));
-            }
+            next = next.min(connection.idle_deadline_ms(idle_ms));
         }
         next
     }

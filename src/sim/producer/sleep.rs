@@ -69,6 +69,14 @@ impl Sleep {
         clock_ms < self.until_ms
     }
 
+    /// Whether nothing but the clock ends it, after `now` and when it reads less than `before_ms`.
+    pub fn is_by_clock(&self, now: SimTime, before_ms: u64) -> bool {
+        self.event_at == SimTime::NEVER
+            && self.wakes_at > now
+            && !self.is_due(now)
+            && self.until_ms < before_ms
+    }
+
     /// The sender has looked and goes to sleep at `now`.
     pub fn begin(&mut self, now: SimTime) {
         let timeout_ms = self.until_ms.saturating_sub(now.as_millis());

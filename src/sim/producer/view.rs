@@ -17,7 +17,7 @@ use crate::sim::request::Requests;
 use crate::sim::time::SimTime;
 use crate::sim::view::{
     BufferView, ConnectionState, ConnectionView, ProcessState, ProducerTotals, ProducerView,
-    RdkafkaFigure, ThreadState, ThreadView,
+    RdkafkaFigure, ThreadState, ThreadView, TransactionalClientView,
 };
 
 impl Producer {
@@ -62,6 +62,12 @@ impl Producer {
     /// The Java client, even after its process ended.
     fn java_client(&self) -> Option<&Client> {
         self.client.as_ref()?.java()
+    }
+
+    /// Its transactions as the client sees them; nothing without a client or a transactional id.
+    pub fn transaction_view(&self) -> Option<TransactionalClientView> {
+        let manager = self.java_client()?.transaction.as_ref()?;
+        Some(manager.view(self.me))
     }
 
     /// Counts since the start of the run.

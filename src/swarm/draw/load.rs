@@ -1,16 +1,17 @@
 //! What an application sends, and what it does when it is refused or told of a failure.
 
 use super::super::dice::Dice;
-use super::{Client, Lines, World};
+use super::{Batches, Client, Lines, World};
 
-/// Records of a load that waits for each of them, at most.
-const AWAITED_MAX: u64 = 100;
+/// Records of a load that waits for each of them, or sends each by itself, at most.
+const SINGLY_MAX: u64 = 100;
 
 /// The lines of one `[[producer.load]]`: at most ten seconds of sending.
 pub(super) fn draw(
     dice: &mut Dice,
     lines: &mut Lines,
-    (world, client, loads): (&World, Client, u32),
+    world: &World,
+    (client, batches, loads): (Client, Batches, u32),
 ) {
     lines.push("\n[[producer.load]]");
     let topic = dice.below(world.topics.len() as u64) as usize;
@@ -29,14 +30,15 @@ pub(super) fn draw(
     }
     key(dice, lines);
     lines.set("value", value(dice));
-    match dice.below(10) {
-        0 => {
-            lines.text("await", "each");
-            // One at a time takes its time.
-            records = records.min(AWAITED_MAX);
-        }
+    let awaits = dice.below(10);
+    match awaits {
+        0 => lines.text("await", "each"),
         1 => lines.set("await", "{ every = 10 }"),
         _ => {}
+    }
+    if awaits == 0 || batches == Batches::Single {
+        // One at a time takes its time.
+        records = records.min(SINGLY_MAX);
     }
     lines.set("records", records);
     lines.text(

@@ -2,7 +2,7 @@
 
 use super::super::dice::Dice;
 use super::super::plan::Part;
-use super::{Client, Lines, Producer, World, load};
+use super::{Batches, Client, Lines, Producer, World, load};
 
 /// One to three producers.
 pub(super) fn draw(dice: &mut Dice, world: &mut World) -> Vec<Part> {
@@ -25,23 +25,23 @@ fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     let mut lines = Lines::default();
     lines.push("[[producer]]");
     lines.text("name", &name);
-    match client {
+    let batches = match client {
         Client::Java => java(dice, &mut lines),
         Client::Librdkafka => rdkafka(dice, &mut lines),
-    }
+    };
     if dice.chance(25) {
         lines.text("start", dice.pick(&["10ms", "700ms", "2s"]));
     }
     let loads = dice.pick(&[1, 1, 1, 2]);
     for _ in 0..loads {
-        load::draw(dice, &mut lines, (world, client, loads));
+        load::draw(dice, &mut lines, world, (client, batches, loads));
     }
     let part = lines.part(&name);
     world.producers.push(Producer { name, client });
     part
 }
 
-fn java(dice: &mut Dice, lines: &mut Lines) {
+fn java(dice: &mut Dice, lines: &mut Lines) -> Batches {
     lines.text("client", "java");
     let versions = [
         "4.3", "4.3", "4.3", "4.0", "3.9", "3.5", "3.2", "2.8", "2.1",
@@ -69,10 +69,8 @@ fn java(dice: &mut Dice, lines: &mut Lines) {
     );
     lines.set("config.max.block.ms", dice.pick(&[300, 2_000, 5_000]));
     lines.set("config.linger.ms", dice.pick(&[0, 0, 5, 20, 100]));
-    lines.set(
-        "config.batch.size",
-        dice.pick(&[0, 400, 2_000, 16_384, 16_384]),
-    );
+    let batch_size = dice.pick(&[0, 400, 2_000, 16_384, 16_384]);
+    lines.set("config.batch.size", batch_size);
     lines.set(
         "config.buffer.memory",
         dice.pick(&[65_536, 262_144, 33_554_432]),
@@ -89,9 +87,13 @@ fn java(dice: &mut Dice, lines: &mut Lines) {
         lines.text("config.partitioner.class", class);
     }
     compression(dice, lines);
+    match batch_size {
+        0 => Batches::Single,
+        _ => Batches::Deep,
+    }
 }
 
-fn rdkafka(dice: &mut Dice, lines: &mut Lines) {
+fn rdkafka(dice: &mut Dice, lines: &mut Lines) -> Batches {
     lines.text("client", "librdkafka");
     let is_idempotent = dice.chance(55);
     lines.set("config.enable.idempotence", is_idempotent);
@@ -120,7 +122,8 @@ fn rdkafka(dice: &mut Dice, lines: &mut Lines) {
     lines.set("config.linger.ms", dice.pick(&[0, 5, 50, 200]));
     let messages = dice.pick(&[20, 200, 100_000]);
     lines.set("config.queue.buffering.max.messages", messages);
-    lines.set("config.batch.num.messages", dice.pick(&[1, 10, 10_000]));
+    let batch_messages = dice.pick(&[1, 10, 10_000]);
+    lines.set("config.batch.num.messages", batch_messages);
     lines.set("config.reconnect.backoff.max.ms", dice.pick(&[500, 2_000]));
     if dice.chance(25) {
         let refresh = dice.pick(&[1_000, 5_000]);
@@ -131,6 +134,10 @@ fn rdkafka(dice: &mut Dice, lines: &mut Lines) {
         lines.text("config.partitioner", partitioner);
     }
     compression(dice, lines);
+    match batch_messages {
+        1 => Batches::Single,
+        _ => Batches::Deep,
+    }
 }
 
 fn in_flight(dice: &mut Dice, lines: &mut Lines) {

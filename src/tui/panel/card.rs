@@ -47,9 +47,11 @@ const fn card(pane: Pane) -> Card {
             absent: "Retention; page cache; tiered storage.",
         },
         Pane::Markers => Card {
-            exact: "Nothing yet.",
-            approximated: "Nothing yet.",
-            absent: "Transactions: coordinator, markers, fencing. This version sends without them.",
+            exact: "States, producer ids and epochs at the coordinator, and its last records; \
+                markers and offsets; what became of every record.",
+            approximated: "A new coordinator has its log loaded at once; markers that failed are \
+                sent again after 10 ms; a caret inside a run of records is left out.",
+            absent: "librdkafka's transactions.",
         },
         Pane::Cluster => Card {
             exact: "One request at a time per connection, in order; an acks=all wait holds its \
@@ -93,8 +95,7 @@ const CONSUMERS: Card = Card {
         position where nothing is committed.",
     approximated: "Members are taken by their number, not by random ids; offsets live on the \
         coordinator without a log of their own.",
-    absent: "Static members, the new group protocol (KIP-848), isolation levels, fetching from \
-        followers.",
+    absent: "Static members, the new group protocol (KIP-848), fetching from followers.",
 };
 
 /// What holds of librdkafka's queue.

@@ -52,7 +52,7 @@ pub fn read<'a>(scene: &'a Scene<'a>, pane: Pane, area: Rect) -> Box<dyn Panel +
         Pane::Fill => Box::new(fill::Fill::read(scene, area)),
         Pane::Wait => Box::new(wait::Wait::read(scene, area)),
         Pane::Partitions => Box::new(partitions::Partitions::read(scene, area)),
-        Pane::Markers => Box::new(markers::Markers::read(scene)),
+        Pane::Markers => Box::new(markers::Markers::read(scene, area)),
         Pane::Cluster => Box::new(cluster::Cluster::read(scene)),
         Pane::Warnings => Box::new(warnings::Warnings::read(scene, area)),
         Pane::Events => Box::new(events::Events::read(scene, area)),

@@ -9,7 +9,8 @@ mod table;
 use super::super::backoff::ExponentialBackoff;
 use super::super::exception::ExceptionClass;
 use super::super::settings::{
-    Assignor, ConsumerSettings, FetchSettings, MetricsSettings, OffsetReset, TopicCreation,
+    Assignor, ConsumerSettings, FetchSettings, IsolationLevel, MetricsSettings, OffsetReset,
+    TopicCreation,
 };
 use super::super::version::KafkaVersion;
 use super::definition::ConfigKey;
@@ -136,6 +137,10 @@ fn fetch(values: &Values<'_>, default: FetchSettings) -> FetchSettings {
             .clamped("fetch.max.wait.ms")
             .unwrap_or(default.max_wait_ms),
         max_partition_bytes: bytes("max.partition.fetch.bytes", default.max_partition_bytes),
+        isolation: match values.text("isolation.level") {
+            Some("read_committed") => IsolationLevel::ReadCommitted,
+            _ => IsolationLevel::ReadUncommitted,
+        },
     }
 }
 

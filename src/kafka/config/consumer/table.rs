@@ -61,7 +61,7 @@ pub(super) const CONSUMER: &[ConfigKey] = &[
     key("max.poll.records", Int, "500", "Records that one poll() returns, at most.").valid(AT_LEAST_1).medium(),
     key("max.poll.interval.ms", Int, "300000", "How long the application may take between two calls of poll().").valid(AT_LEAST_1).medium(),
     key("exclude.internal.topics", Boolean, "true", "Whether patterns leave internal topics out.").medium().ignored(),
-    key("isolation.level", String, "read_uncommitted", "Whether records of open and aborted transactions are read.").valid(Valid::OneOf(&["read_committed","read_uncommitted"])).medium().ignored(),
+    key("isolation.level", String, "read_uncommitted", "Whether records of open and aborted transactions are read.").valid(Valid::OneOf(&["read_committed","read_uncommitted"])).medium(),
     key("allow.auto.create.topics", Boolean, "true", "Whether asking for a topic may create it.").medium().since(2, 3),
     key("group.protocol", String, "classic", "Which protocol the group speaks.").valid(Valid::OneOfIgnoringCase(&["CONSUMER","CLASSIC"])).high().since(3, 7).checked(),
     key("group.remote.assignor", String, "", "Which assignor of the broker the new protocol uses.").null().medium().since(3, 7).ignored(),

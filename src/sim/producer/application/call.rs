@@ -31,9 +31,13 @@ impl Application {
             Waiting::Blocked { .. } => self.go_on_waiting(ctx, client, place),
             Waiting::Working | Waiting::Pausing => {
                 thread.waiting = Waiting::Working;
-                if thread.call.is_some() || thread.in_hand.is_some() {
+                if thread.call.is_some() {
                     self.send(ctx, client, place);
-                } else if thread.load.is_some() {
+                } else if thread.load.is_some() && !self.is_in_transaction(ctx, client, place) {
+                    // Something else comes first.
+                } else if self.threads[place].in_hand.is_some() {
+                    self.send(ctx, client, place);
+                } else if self.threads[place].load.is_some() {
                     self.next_record(ctx, client, place);
                 } else {
                     self.next_call(ctx, client, place);
@@ -107,6 +111,9 @@ impl Application {
             }
             Sent::WaitsForRoom => self.block(ctx, place, BlockedOn::Room, SimTime::NEVER),
             Sent::Failed(exception) => self.refused(ctx, client, place, &exception),
+            Sent::TakenAndThrown(taken, exception) => {
+                self.taken_and_thrown(ctx, client, place, (taken, exception));
+            }
         }
     }
 
@@ -121,6 +128,9 @@ impl Application {
         if let Some(record) = self.threads[place].in_hand {
             self.note_record(ctx, client, place, (&record, taken));
             self.trace_again(ctx, client.identity(taken), record.before);
+        }
+        if self.threads[place].load.is_some() {
+            self.count_in_transaction();
         }
         let thread = &mut self.threads[place];
         let record = thread.in_hand.take();
@@ -171,6 +181,7 @@ impl Application {
         exception: &Arc<Exception>,
     ) {
         self.counts.refused += 1;
+        self.spoil_transaction(ctx);
         let thread = &mut self.threads[place];
         let Some(call) = thread.call.take() else {
             return;
@@ -269,6 +280,7 @@ impl Application {
         thread.waiting = Waiting::Working;
         if thread.load.is_some() {
             self.pace_on(ctx, place);
+            self.wake_for_commit(ctx, place);
             return;
         }
         let call = thread.next_call as u32;
@@ -359,6 +371,11 @@ impl Application {
                 self.wish = Wish::Exit;
                 self.call_returned(ctx, place, None);
             }
+            Call::InitTransactions
+            | Call::BeginTransaction
+            | Call::SendOffsets(..)
+            | Call::CommitTransaction
+            | Call::AbortTransaction => self.transact(ctx, client, place, &step.call),
         }
     }
 
@@ -469,6 +486,16 @@ impl Application {
         self.unblock(ctx, place);
         if on == BlockedOn::Reports {
             self.end_poll(ctx, place);
+            return;
+        }
+        if let BlockedOn::Transaction(operation) = on
+            && self.threads[place].load.is_some()
+        {
+            return self.call_timed_out(ctx, client, place, operation);
+        }
+        if let BlockedOn::Transaction(operation) = on {
+            let exception = client.transaction_timed_out(operation);
+            self.call_returned(ctx, place, Some(exception));
             return;
         }
         let Some(call) = self.threads[place].call else {

@@ -5,12 +5,14 @@
 //! thread.
 
 mod call;
+mod load_transaction;
 mod news;
 mod note;
 mod plain;
 mod polling;
 mod replay;
 mod thread;
+mod transaction;
 
 pub use thread::{InHand, Thread, Waiting};
 
@@ -23,6 +25,7 @@ use crate::sim::context::Context;
 use crate::sim::fact::Fact;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::producer::append::Route;
+use crate::sim::producer::application::load_transaction::TransactionLoop;
 use crate::sim::producer::dialect::Dialect;
 use crate::sim::queue::Rank;
 use crate::sim::replay::Replayed;
@@ -49,6 +52,8 @@ pub struct Application {
     pub(super) wish: Wish,
     /// When a thread last waited for memory.
     pub(super) memory_wait_ended: SimTime,
+    /// The transactions of its loads, where they are in any.
+    pub(super) transactions: Option<TransactionLoop>,
 }
 
 /// A thread that calls `rd_kafka_poll()` every so often.
@@ -174,6 +179,7 @@ impl Application {
             counts: AppCounts::default(),
             wish: Wish::None,
             memory_wait_ended: SimTime::ZERO,
+            transactions: TransactionLoop::of(&producer.loads),
         };
         application.begin(producer, start);
         application
@@ -212,6 +218,13 @@ impl Application {
                 thread.next_at = start + SimSpan::from_nanos(share as u64);
                 thread.arrives_at = thread.next_at;
             }
+        }
+    }
+
+    /// The process goes on after a pause: what was due meanwhile is done now.
+    pub fn oversleep(&mut self, now: SimTime) {
+        for thread in &mut self.threads {
+            thread.next_at = thread.next_at.max(now);
         }
     }
 

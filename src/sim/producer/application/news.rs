@@ -82,6 +82,7 @@ impl Application {
 
     /// Records failed in their batch: the first thread of their load may send them again.
     pub fn on_failed(&mut self, ctx: &mut Context<'_>, record: &InHand, records: u32) {
+        self.spoil_transaction(ctx);
         let of_topic = |thread: &Thread| {
             thread
                 .load

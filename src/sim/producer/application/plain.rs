@@ -121,7 +121,8 @@ impl Load {
             .metadata
             .partitions(self.config.topic)
             .map_or(0, <[u32]>::len) as u32;
-        if count == 0 || !client.keys_decide() || client.is_closing() {
+        let is_free = client.keys_decide() && client.transaction.is_none();
+        if count == 0 || !is_free || client.is_closing() {
             return false;
         }
         if self.keys.table.partitions != count {

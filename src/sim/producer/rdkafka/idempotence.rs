@@ -124,13 +124,19 @@ impl Rdkafka {
             }
             State::Wanted { at } => at,
             State::DrainBump { producer_id, epoch } => {
-                if self.toppars.iter().all(|toppar| toppar.in_flight == 0) {
+                if self.is_drained() {
                     self.assign_producer_id(ctx, (producer_id, (epoch + 1) & i16::MAX));
                 }
                 SimTime::NEVER
             }
             _ => SimTime::NEVER,
         }
+    }
+
+    /// Whether an epoch ends and nothing that carries it is in flight.
+    pub(super) fn is_drained(&self) -> bool {
+        matches!(self.producer_ids.state, State::DrainBump { .. })
+            && self.toppars.iter().all(|toppar| toppar.in_flight == 0)
     }
 
     pub(super) fn producer_id_came(&mut self, ctx: &mut Context<'_>, id: RequestId) {

@@ -192,6 +192,7 @@ impl Dialect for Rdkafka {
 
     fn on_response(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         self.receive(ctx, id);
+        self.run(ctx);
     }
 
     fn on_accepted(&mut self, ctx: &mut Context<'_>, slot: u16) {

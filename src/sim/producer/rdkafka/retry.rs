@@ -159,7 +159,7 @@ impl Rdkafka {
             }
             ApiKey::Metadata => self.metadata_failed(ctx.now),
             ApiKey::InitProducerId => self.producer_id_failed(ctx.now),
-            ApiKey::ApiVersions => {}
+            ApiKey::ApiVersions | ApiKey::Transactional => {}
         }
         ctx.requests.release(request);
     }

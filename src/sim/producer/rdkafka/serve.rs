@@ -125,6 +125,10 @@ impl Rdkafka {
             }
             wakes_at = wakes_at.min(self.threads[broker.index()].wakes_at);
         }
+        if self.is_drained() {
+            // A thread ended the epoch: the main thread bumps it before anything else happens.
+            wakes_at = ctx.now;
+        }
         self.wakes_at = wakes_at;
         self.finish_closing(ctx);
     }

@@ -56,7 +56,7 @@ pub struct BrokerStatistics {
     /// `wakeups`: how often the thread looked.
     pub wakeups: u64,
     /// `req.*`: requests written, by API as [`api_place`] counts.
-    pub requests: [u64; 4],
+    pub requests: [u64; 5],
     /// `int_latency` in µs: from `produce()` into a request, a sample a message.
     pub int_latency: Window,
     /// `outbuf_latency` in µs: from there to the socket, a sample a request.
@@ -154,6 +154,7 @@ pub const fn api_place(api: ApiKey) -> usize {
         ApiKey::Metadata => 1,
         ApiKey::InitProducerId => 2,
         ApiKey::Produce => 3,
+        ApiKey::Transactional => 4,
     }
 }
 

@@ -79,5 +79,6 @@ fn blocked_on(scene: &Scene<'_>, on: BlockedOn) -> String {
         BlockedOn::Close => "close()".to_owned(),
         BlockedOn::Room => "room in the queue".to_owned(),
         BlockedOn::Reports => "delivery reports, in poll()".to_owned(),
+        BlockedOn::Transaction(operation) => format!("{}()", operation.method()),
     }
 }

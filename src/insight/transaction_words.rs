@@ -1,0 +1,64 @@
+//! Facts about transactions as whole sentences.
+
+use super::names;
+use crate::kafka::transaction::TransactionState;
+use crate::sim::config::Config;
+use crate::sim::fact::Fact;
+
+/// What happened, in a sentence without a full stop.
+pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
+    match fact {
+        Fact::TransactionChanged {
+            transactional_id,
+            state,
+            producer_id,
+            epoch,
+            partitions,
+        } => {
+            let what = match state {
+                TransactionState::Empty => "has an owner",
+                TransactionState::Ongoing => "has an open transaction",
+                TransactionState::PrepareCommit => "commits: decided",
+                TransactionState::PrepareAbort => "aborts: decided",
+                TransactionState::CompleteCommit => "is committed in every partition",
+                TransactionState::CompleteAbort => "is aborted in every partition",
+            };
+            let partitions: Vec<String> = partitions
+                .iter()
+                .map(|&partition| names::partition(config, partition))
+                .collect();
+            let members = if partitions.is_empty() {
+                String::new()
+            } else {
+                format!(" on {}", partitions.join(", "))
+            };
+            format!(
+                "{transactional_id} {what}{members} ({}, {producer_id}/{epoch})",
+                state.name()
+            )
+        }
+        Fact::MarkerWritten {
+            partition,
+            offset,
+            producer_id,
+            epoch,
+            result,
+        } => format!(
+            "{}: {} {producer_id}/{epoch} at offset {offset}",
+            names::partition(config, *partition),
+            result.name(),
+        ),
+        Fact::TransactionCallFailed {
+            producer,
+            operation,
+            exception,
+        } => format!(
+            "{}: {}() threw {}: {}",
+            names::producer(config, *producer),
+            operation.method(),
+            exception.class.name(),
+            exception.text,
+        ),
+        _ => String::new(),
+    }
+}

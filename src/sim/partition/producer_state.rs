@@ -1,0 +1,162 @@
+//! What a partition's leader remembers of one producer, and says to its next batch.
+//!
+//! Source: `ProducerStateEntry`, `ProducerAppendInfo`.
+
+use crate::kafka::error::ErrorCode;
+use crate::sim::request::Part;
+use crate::sim::time::SimTime;
+
+/// Batches that a broker remembers of each producer (`ProducerStateEntry.NUM_BATCHES_TO_RETAIN`).
+const BATCHES_RETAINED: usize = 5;
+
+/// What the leader remembers of one producer (`ProducerStateEntry`).
+#[derive(Clone, Debug)]
+pub struct ProducerState {
+    producer_id: i64,
+    epoch: i16,
+    /// When its last batch was appended.
+    last_at: SimTime,
+    batches: [Remembered; BATCHES_RETAINED],
+    count: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Remembered {
+    base_sequence: i32,
+    last_sequence: i32,
+    base_offset: u64,
+}
+
+/// What a leader says to a batch, by the rules of `ProducerAppendInfo`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// New: append.
+    Append,
+    /// Seen before, at this offset: success without appending.
+    Duplicate(u64),
+    /// Refused.
+    Refuse(ErrorCode),
+}
+
+impl ProducerState {
+    /// A producer without batches.
+    pub fn new((producer_id, epoch): (i64, i16)) -> Self {
+        Self {
+            producer_id,
+            epoch,
+            last_at: SimTime::ZERO,
+            batches: [Remembered::default(); BATCHES_RETAINED],
+            count: 0,
+        }
+    }
+
+    /// Its id.
+    pub fn producer_id(&self) -> i64 {
+        self.producer_id
+    }
+
+    /// When its last batch was appended.
+    pub fn last_write(&self) -> SimTime {
+        self.last_at
+    }
+
+    /// A batch was appended now.
+    pub fn note_write(&mut self, now: SimTime) {
+        self.last_at = now;
+    }
+
+    /// Its epoch.
+    pub fn epoch(&self) -> i16 {
+        self.epoch
+    }
+
+    /// Whether no batch of this epoch is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Another epoch begins, unless it is the same: batches of the earlier one are forgotten.
+    pub fn move_to(&mut self, epoch: i16) {
+        if self.epoch != epoch {
+            (self.epoch, self.count) = (epoch, 0);
+        }
+    }
+
+    /// A batch was appended.
+    pub fn append(&mut self, part: &Part, base_offset: u64) {
+        self.move_to(part.epoch);
+        self.push(Remembered {
+            base_sequence: part.base_sequence,
+            last_sequence: last_sequence(part),
+            base_offset,
+        });
+    }
+
+    /// The offset of this very batch, if it was appended before.
+    pub fn duplicate(&self, part: &Part) -> Option<u64> {
+        let last = last_sequence(part);
+        let mut known = self.batches[..self.count as usize].iter();
+        let seen = known
+            .find(|batch| batch.base_sequence == part.base_sequence && batch.last_sequence == last);
+        seen.filter(|_| part.epoch == self.epoch)
+            .map(|seen| seen.base_offset)
+    }
+
+    /// What the leader says to a batch by its epoch and sequence.
+    pub fn judge(&self, part: &Part) -> Verdict {
+        let last = last_sequence(part);
+        let known = &self.batches[..self.count as usize];
+        if part.epoch == self.epoch
+            && let Some(seen) = known.iter().find(|batch| {
+                batch.base_sequence == part.base_sequence && batch.last_sequence == last
+            })
+        {
+            return Verdict::Duplicate(seen.base_offset);
+        }
+        if part.epoch < self.epoch {
+            return Verdict::Refuse(ErrorCode::InvalidProducerEpoch);
+        }
+        if part.epoch > self.epoch {
+            return if part.base_sequence == 0 {
+                Verdict::Append
+            } else {
+                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
+            };
+        }
+        match known.last() {
+            Some(batch) if part.base_sequence != next_sequence(batch.last_sequence, 1) => {
+                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
+            }
+            _ => Verdict::Append,
+        }
+    }
+
+    fn push(&mut self, batch: Remembered) {
+        if self.count as usize == BATCHES_RETAINED {
+            self.batches.rotate_left(1);
+            self.count -= 1;
+        }
+        self.batches[self.count as usize] = batch;
+        self.count += 1;
+    }
+
+    /// Forgets batches that a truncated log does not hold any more.
+    pub(super) fn forget_from(&mut self, end_offset: u64) {
+        while self.count > 0 && self.batches[self.count as usize - 1].base_offset >= end_offset {
+            self.count -= 1;
+        }
+    }
+}
+
+fn last_sequence(part: &Part) -> i32 {
+    next_sequence(part.base_sequence, part.records as i32 - 1)
+}
+
+/// The sequence `by` records on; sequences wrap from 2147483647 to 0 (`DefaultRecordBatch`).
+pub fn next_sequence(sequence: i32, by: i32) -> i32 {
+    if sequence > i32::MAX - by {
+        by - (i32::MAX - sequence) - 1
+    } else {
+        sequence + by
+    }
+}

@@ -1,0 +1,18 @@
+//! Everything that is tested from outside, in one binary: each further one would link the whole
+//! simulator once more, in time and on disk.
+
+mod cases;
+mod cli;
+mod configs_tool;
+mod determinism;
+mod keys;
+mod ledger;
+mod limits;
+mod replica_tools;
+mod scenarios;
+mod screen;
+mod session;
+mod skew;
+mod support;
+mod swarm;
+mod terminal;
