@@ -101,7 +101,6 @@ impl<'a> Reset<'a> {
     /// must come when it did.
     fn compare(&self, path: &str, real: &Value) -> Option<Comparison> {
         let simulated: Vec<_> = REQUEST_TIMES_MS
-            .into_iter()
             .flat_map(|time| self.simulate(time))
             .collect();
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
