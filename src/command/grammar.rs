@@ -289,6 +289,8 @@ pub(super) enum LinkVerb {
     Heal(Ends),
     /// Connections are reset and new ones refused
     Refuse(Ends),
+    /// Clients' connections are reset, once, at both ends
+    Reset(Ends),
     /// More delay on each way
     Delay {
         #[command(flatten)]

@@ -248,6 +248,7 @@ impl Resolver<'_> {
             LinkVerb::Cut(ends) => (ends, LinkFault::Cut),
             LinkVerb::Heal(ends) => (ends, LinkFault::Heal),
             LinkVerb::Refuse(ends) => (ends, LinkFault::Refuse),
+            LinkVerb::Reset(ends) => (ends, LinkFault::Reset),
             LinkVerb::Delay { ends, by } => (ends, LinkFault::Delay(by)),
             LinkVerb::Limit { ends, rate } => {
                 self.above_zero(rate.0)?;

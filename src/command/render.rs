@@ -222,6 +222,7 @@ fn link_line(ends: &str, fault: LinkFault) -> String {
     match fault {
         LinkFault::Cut => format!("link cut {ends}"),
         LinkFault::Refuse => format!("link refuse {ends}"),
+        LinkFault::Reset => format!("link reset {ends}"),
         LinkFault::Heal => format!("link heal {ends}"),
         LinkFault::Delay(by) => format!("link delay {ends} {}", show_duration(by)),
         LinkFault::Limit(rate) => format!("link limit {ends} {}", limit(rate)),

@@ -147,7 +147,7 @@ fn completion_follows_the_grammar() {
             .collect()
     };
     assert_eq!(texts("li"), ["link"]);
-    assert_eq!(texts("link re"), ["refuse"]);
+    assert_eq!(texts("link re"), ["refuse", "reset"]);
     assert_eq!(texts("disk h"), ["heal"]);
     assert_eq!(texts("disk heal "), ["1", "2", "3"]);
     assert_eq!(
@@ -313,6 +313,7 @@ fn any_command() -> impl Strategy<Value = Command> {
     let link = prop_oneof![
         Just(LinkFault::Cut),
         Just(LinkFault::Heal),
+        Just(LinkFault::Reset),
         span().prop_map(LinkFault::Delay),
         rate().prop_map(LinkFault::Limit),
         (0..=1_000_000_u32).prop_map(LinkFault::Loss),

@@ -206,6 +206,7 @@ fn link_words(fault: LinkFault) -> String {
     match fault {
         LinkFault::Cut => "is cut".to_owned(),
         LinkFault::Refuse => "refuses".to_owned(),
+        LinkFault::Reset => "has its connections reset".to_owned(),
         LinkFault::Heal => "is healed".to_owned(),
         LinkFault::Delay(SimSpan::ZERO) => "takes as long as usual".to_owned(),
         LinkFault::Delay(span) => format!("takes {} longer", millis(span)),

@@ -229,6 +229,9 @@ pub enum LinkFault {
     Limit(Option<u64>),
     /// Share of messages that arrive late by TCP's resending, in parts per million.
     Loss(u32),
+    /// Clients' connections are reset at both ends at once, as by a firewall or a load balancer
+    /// between them that forgot them; new ones are made as ever.
+    Reset,
 }
 
 /// What can befall an application process.

@@ -290,6 +290,9 @@ impl Simulation {
         let Some(&first) = links.first() else {
             return Err("no link joins these two");
         };
+        if fault == LinkFault::Reset {
+            return self.reset_clients(at, &links);
+        }
         for link in links {
             let is_restored = match fault {
                 LinkFault::Heal => self.network.has_broken(link, at, REPLICA_SOCKET_TIMEOUT),
@@ -322,6 +325,46 @@ impl Simulation {
         let (mut ctx, ..) = self.split(at);
         ctx.fact(Rank::CONTROLLER, Fact::LinkChanged { a, b, state });
         Ok(())
+    }
+
+    /// Something between clients and brokers forgets their connections and tells both ends, which
+    /// hear of it at once: where on the way it stands is not said.
+    fn reset_clients(&mut self, at: SimTime, links: &[LinkIndex]) -> Result<(), &'static str> {
+        let mut outcome = Err("no client's connections go over an open link between these two");
+        for &link in links {
+            let (end, Peer::Broker(broker)) = self.network.ends(link) else {
+                continue;
+            };
+            if !self.network.is_open(link) {
+                continue;
+            }
+            let config = Arc::clone(&self.config);
+            let (mut ctx, cluster, _) = self.split(at);
+            let resets: Vec<Message> = match end {
+                Peer::Producer(producer) => {
+                    let closed =
+                        cluster.close_connections(&mut ctx, broker, |other| other == producer);
+                    closed.into_iter().map(Message::Reset).collect()
+                }
+                Peer::Member(group, number) => {
+                    let closed = cluster.close_wires(&mut ctx, broker, |other| {
+                        let consumer = &config.consumers[other.index()];
+                        (consumer.group, consumer.number) == (group, number)
+                    });
+                    closed.into_iter().map(Message::WireReset).collect()
+                }
+                _ => continue,
+            };
+            outcome = Ok(());
+            for message in resets {
+                if let Peer::Producer(producer) = end {
+                    self.network.expect(producer, at);
+                }
+                let event = Event::Deliver(message);
+                self.queue.push(at, Rank::broker(broker), event);
+            }
+        }
+        outcome
     }
 
     /// A link that refuses resets what stands.

@@ -393,6 +393,8 @@ impl Network {
             LinkFault::Delay(extra) => link.now.latency = link.configured.latency + extra,
             LinkFault::Limit(bandwidth) => link.now.bandwidth = bandwidth,
             LinkFault::Loss(ppm) => link.now.loss_ppm = ppm,
+            // It befalls connections, not the link.
+            LinkFault::Reset => {}
         }
         Vec::new()
     }

@@ -25,6 +25,8 @@ mod rdkafka_config;
 mod rdkafka_queue;
 mod retries;
 mod retries_live;
+mod retries_moved;
+mod retries_reset;
 mod sizes;
 mod sizes_compressed;
 mod sticky;
@@ -41,7 +43,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 20] = [
+const COMPARED: [fn() -> Vec<Comparison>; 22] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -57,6 +59,8 @@ const COMPARED: [fn() -> Vec<Comparison>; 20] = [
     rdkafka_queue::compare,
     retries::compare,
     retries_live::compare,
+    retries_moved::compare,
+    retries_reset::compare,
     sizes::compare,
     sizes_compressed::compare,
     sticky::compare,

@@ -4,13 +4,7 @@
 pub const NOT_YET_MODELLED: &[&str] = &[
     // By design a read leaves no trace; a real client's windows begin with the first read.
     "full-buffer/exact-one-broker-32-mib-read-from-start",
-    // The moment of a reset decides what is in flight, and is not recorded; with idempotence it does
-    // not matter.
-    "retries-live/reset-after-acks-*",
-    "retries-live/reset-before-acks-*",
-    // The recording's broker judges a request when it arrives, and then takes 30 ms for it; here it
-    // judges when it has done so. Brokers here always name the new leader, as since 3.7.
-    "retries/exact-moved-leader-named",
+    // Brokers here always name the new leader, as since 3.7; scenarios know no older ones.
     "retries/exact-moved-leader-unnamed",
     // The controller quorum never fails here.
     "failover/crash-of-controller/*",

@@ -17,7 +17,7 @@ use crate::trace::{Trace, warm_up};
 
 const MECHANISM: &str = "retries, order, expiry, epoch bumps";
 /// The first record is sent when metadata, producer id and connection are there.
-const START_MS: u64 = 500;
+pub const START_MS: u64 = 500;
 /// Records go to this partition; another one of the same broker serves for warming up.
 const PARTITION: PartitionIndex = PartitionIndex::new(
     0,
@@ -337,7 +337,7 @@ pub fn log_of(trace: &Trace) -> Vec<String> {
 }
 
 /// By record: when its callback ran and with what.
-fn outcomes_of(trace: &Trace, without_acks: bool) -> Vec<String> {
+pub fn outcomes_of(trace: &Trace, without_acks: bool) -> Vec<String> {
     let mut outcomes = Vec::new();
     for batch in trace
         .acknowledged
@@ -378,7 +378,7 @@ fn outcomes_of(trace: &Trace, without_acks: bool) -> Vec<String> {
 
 /// A long sleep of the recorded client ends up to a millisecond late, as real timers do: callbacks
 /// a millisecond apart count as the same, and so do the ages of expired batches in their texts.
-fn forgive_a_millisecond(real: &[String], simulated: Vec<String>) -> Vec<String> {
+pub fn forgive_a_millisecond(real: &[String], simulated: Vec<String>) -> Vec<String> {
     let pairs = simulated.into_iter().enumerate();
     pairs
         .map(|(number, simulated)| match real.get(number) {
@@ -414,13 +414,13 @@ fn times_of(outcome: &str) -> (Option<u64>, Option<u64>, String) {
     (at.parse().ok(), age, rest)
 }
 
-fn outcome(real: &Value) -> String {
+pub fn outcome(real: &Value) -> String {
     let parts: Vec<_> = real.as_array().into_iter().flatten().map(text).collect();
     parts.join(" ")
 }
 
 /// Numbers without fraction, classes by their simple names.
-fn text(value: &Value) -> String {
+pub fn text(value: &Value) -> String {
     match (value.as_f64(), value.as_str()) {
         (Some(figure), _) => number(figure),
         (_, Some(word)) => word
@@ -432,6 +432,6 @@ fn text(value: &Value) -> String {
     }
 }
 
-fn number(figure: f64) -> String {
+pub fn number(figure: f64) -> String {
     format!("{figure}")
 }

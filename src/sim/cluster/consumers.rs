@@ -138,6 +138,20 @@ impl Cluster {
         at: BrokerIndex,
         whose: impl Fn(ConsumerIndex) -> bool,
     ) {
+        for wire in self.close_wires(ctx, at, whose) {
+            send_reset(ctx, wire);
+        }
+    }
+
+    /// Closes a broker's ends of the connections of some consumers, and returns which they were;
+    /// nobody is told.
+    pub fn close_wires(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        whose: impl Fn(ConsumerIndex) -> bool,
+    ) -> Vec<Wire> {
+        let mut closed = Vec::new();
         let ends = &mut self.brokers[at.index()].wires;
         for (place, end) in ends.iter_mut().enumerate() {
             let consumer = ConsumerIndex((place / 2) as u16);
@@ -153,9 +167,9 @@ impl Cluster {
             } else {
                 Lane::Bootstrap
             };
-            let wire = Wire::new(consumer, (at, lane), end.generation);
-            send_reset(ctx, wire);
+            closed.push(Wire::new(consumer, (at, lane), end.generation));
         }
+        closed
     }
 
     /// A broker's process is gone: what it owed to consumers is lost.

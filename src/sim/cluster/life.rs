@@ -119,6 +119,19 @@ impl Cluster {
         at: BrokerIndex,
         whose: impl Fn(ProducerIndex) -> bool,
     ) {
+        for channel in self.close_connections(ctx, at, whose) {
+            send(ctx, at, Message::Reset(channel), RESET_BYTES);
+        }
+    }
+
+    /// Closes a broker's ends of the connections of some producers: what it had read of them and
+    /// nobody took in hand is gone. Returns which they were; nobody is told.
+    pub fn close_connections(
+        &mut self,
+        ctx: &mut Context<'_>,
+        at: BrokerIndex,
+        whose: impl Fn(ProducerIndex) -> bool,
+    ) -> Vec<Channel> {
         let brokers = self.brokers.len();
         let broker = &mut self.brokers[at.index()];
         let mut lost = Vec::new();
@@ -142,9 +155,7 @@ impl Cluster {
         for id in lost {
             ctx.requests.release(id);
         }
-        for channel in reset {
-            send(ctx, at, Message::Reset(channel), RESET_BYTES);
-        }
+        reset
     }
 
     /// Requests in purgatory die with their broker.
