@@ -7,7 +7,7 @@ use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFaul
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
-use super::{election, reassign};
+use super::{election, reassign, transactions};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -36,6 +36,7 @@ pub fn render(command: &Command, names: &Names) -> String {
         | Command::Inquire(_)
         | Command::ElectLeaders { .. }
         | Command::Reassign(_)
+        | Command::AbortTransaction(_)
         | Command::SetQuota { .. }
         | Command::SetTopic { .. } => tool_line(command, names),
         Command::Follow { key, record } => follow_line(key, *record),
@@ -96,6 +97,7 @@ fn tool_line(command: &Command, names: &Names) -> String {
             partition,
         } => election::line(*election, *partition, names),
         Command::Reassign(reassign) => reassign::line(reassign, names),
+        Command::AbortTransaction(abort) => transactions::abort_line(abort, names),
         _ => configs_line(command, names),
     }
 }
@@ -153,6 +155,7 @@ fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
         Inquiry::DescribeQuotas(entity) => {
             format!("kafka-configs.sh --describe{}", entity_flags(entity))
         }
+        Inquiry::Transactions(inquiry) => transactions::line(inquiry, names),
     }
 }
 

@@ -251,6 +251,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::LimitReached { .. }
         | Fact::TransactionChanged { .. }
         | Fact::MarkerWritten { .. }
+        | Fact::TransactionsShown { .. }
         | Fact::Ended => None,
     }
 }
