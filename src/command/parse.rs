@@ -90,6 +90,7 @@ fn verb_exists(place: &Places<'_>) -> Result<(), CommandProblem> {
     while definition.has_subcommands() {
         let known: Vec<String> = definition
             .get_subcommands()
+            .filter(|command| !command.is_hide_set())
             .map(|command| command.get_name().to_owned())
             .collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();

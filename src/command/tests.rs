@@ -6,8 +6,8 @@ use super::*;
 use crate::kafka::error::ErrorCode;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
-    AbortTransaction, BrokerFault, ConsumerFault, EarlierMoves, ElectionType, HangingScope, Inquiry,
-    LinkFault, Placement, ProducerFault, Reassign, Throttles, TransactionToAbort,
+    AbortTransaction, BrokerFault, ConsumerFault, EarlierMoves, ElectionType, HangingScope,
+    Inquiry, LinkFault, Placement, ProducerFault, Reassign, Throttles, TransactionToAbort,
     TransactionsInquiry,
 };
 use crate::sim::config::Peer;

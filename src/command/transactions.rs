@@ -13,8 +13,7 @@ use super::problem::CommandProblem;
 
 const ABORT_USAGE: &str =
     "usage: kafka-transactions.sh abort --topic TOPIC --partition N --start-offset OFFSET";
-const HANGING_USAGE: &str =
-    "usage: kafka-transactions.sh find-hanging (--broker-id BROKER | --topic TOPIC [--partition N])";
+const HANGING_USAGE: &str = "usage: kafka-transactions.sh find-hanging (--broker-id BROKER | --topic TOPIC [--partition N])";
 
 impl Resolver<'_> {
     pub(super) fn kafka_transactions(
@@ -117,8 +116,8 @@ impl Resolver<'_> {
             (Some(offset), _) => TransactionToAbort::StartOffset(offset),
             (None, Some(producer_id)) => {
                 let epoch = flags.producer_epoch;
-                let epoch = epoch
-                    .ok_or_else(|| missing("Missing required argument --producer-epoch"))?;
+                let epoch =
+                    epoch.ok_or_else(|| missing("Missing required argument --producer-epoch"))?;
                 let coordinator = flags.coordinator_epoch;
                 let coordinator = coordinator
                     .ok_or_else(|| missing("Missing required argument --coordinator-epoch"))?;

@@ -78,7 +78,8 @@ impl Cluster {
             })
         };
         let places = self.transactions.by_name.values();
-        let known = places.filter_map(|&place| self.loaded_at_coordinator(self.transactions.id(place)));
+        let known =
+            places.filter_map(|&place| self.loaded_at_coordinator(self.transactions.id(place)));
         let mut listed: Vec<_> = known
             .filter(|(_, _, metadata)| is_long(metadata))
             .map(|(id, coordinator, metadata)| ListedTransaction {
@@ -228,10 +229,12 @@ impl Cluster {
     fn is_listed(&self, producer_id: i64, index: PartitionIndex) -> bool {
         let mut ids = self.transactions.ids.iter();
         ids.any(|id| {
-            self.loaded_at_coordinator(id).is_some_and(|(_, _, metadata)| {
-                let participant = Participant::Partition(index);
-                metadata.producer_id == producer_id && metadata.participants.contains(&participant)
-            })
+            self.loaded_at_coordinator(id)
+                .is_some_and(|(_, _, metadata)| {
+                    let participant = Participant::Partition(index);
+                    metadata.producer_id == producer_id
+                        && metadata.participants.contains(&participant)
+                })
         })
     }
 
