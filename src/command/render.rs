@@ -40,15 +40,7 @@ pub fn render(command: &Command, names: &Names) -> String {
         | Command::SetQuota { .. }
         | Command::SetTopic { .. } => tool_line(command, names),
         Command::Follow { key, record } => follow_line(key, *record),
-        Command::Producer(producer, fault) => {
-            let verb = match fault {
-                ProducerFault::Pause => "pause",
-                ProducerFault::Resume => "resume",
-                ProducerFault::Crash => "crash",
-                ProducerFault::Restart => "restart",
-            };
-            format!("producer {verb} {}", names.producer_name(*producer))
-        }
+        Command::Producer(producer, fault) => producer_line(*fault, names.producer_name(*producer)),
         Command::Consumer(consumer, fault) => {
             consumer_line(*fault, &names.consumer_name(*consumer))
         }
@@ -188,6 +180,16 @@ fn change_flags(changes: &[(String, Option<String>)]) -> String {
     let given = lists.iter().filter(|(_, list)| !list.is_empty());
     let flags = given.map(|(flag, list)| format!(" --{flag}-config {}", quoted(&list.join(","))));
     flags.collect::<Vec<_>>().concat()
+}
+
+fn producer_line(fault: ProducerFault, name: &str) -> String {
+    let verb = match fault {
+        ProducerFault::Pause => "pause",
+        ProducerFault::Resume => "resume",
+        ProducerFault::Crash => "crash",
+        ProducerFault::Restart => "restart",
+    };
+    format!("producer {verb} {name}")
 }
 
 fn consumer_line(fault: ConsumerFault, name: &str) -> String {

@@ -9,7 +9,6 @@
 
 use std::collections::VecDeque;
 
-use crate::sim::command::Command;
 use crate::sim::fact::{BrokerState, Fact, MemberLoss, Stamped};
 use crate::sim::ids::ProducerIndex;
 use crate::sim::time::{SimSpan, SimTime};
@@ -140,9 +139,8 @@ impl EventLog {
 /// The direct effect of a command is not marked beside the command.
 fn deserves_mark(fact: &Fact) -> bool {
     match fact {
-        // What it shows is marked.
-        Fact::CommandApplied(command) => !matches!(**command, Command::Inquire(_)),
-        Fact::TransactionsShown { .. }
+        Fact::CommandApplied(_)
+        | Fact::TransactionsShown { .. }
         | Fact::LeaderChanged { .. }
         | Fact::GroupStable { .. }
         | Fact::PoolExhausted { .. }

@@ -143,14 +143,12 @@ impl Simulation {
         let outcome = self.carry_out(at, &command);
         let outcome = outcome.and_then(|()| self.show(at, &command));
         let (mut ctx, ..) = self.split(at);
-        let (fact, shown) = match outcome {
-            Ok(shown) => (Fact::CommandApplied(command), shown),
-            Err(reason) => (Fact::CommandRefused { command, reason }, None),
+        let fact = match outcome {
+            Ok(None) => Fact::CommandApplied(command),
+            Ok(Some(shown)) => shown,
+            Err(reason) => Fact::CommandRefused { command, reason },
         };
         ctx.fact(Rank::CONTROLLER, fact);
-        if let Some(shown) = shown {
-            ctx.fact(Rank::CONTROLLER, shown);
-        }
     }
 
     /// What a tool shows that was asked by the timeline.

@@ -74,6 +74,12 @@ impl Simulation {
         self.cluster.transactions_answer(inquiry, here)
     }
 
+    /// Transactions that are open in a partition, and that no coordinator knows of; none while a
+    /// coordinator is away.
+    pub fn hanging_transactions(&self) -> usize {
+        self.cluster.hanging_transactions()
+    }
+
     /// Why `kafka-transactions.sh abort` would fail now, in its own words.
     pub fn check_abort(&self, abort: &AbortTransaction) -> Result<(), Cow<'static, str>> {
         self.cluster.check_abort(abort, &self.config)

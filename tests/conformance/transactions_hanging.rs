@@ -4,6 +4,8 @@
 //! The probe's records have a time of twenty minutes before; here the tools come twenty minutes
 //! later. What the recording holds back in a relay takes three seconds longer here.
 
+use std::fmt::Write;
+
 use kdrill::kafka::hash::coordinator_partition;
 use kdrill::sim::command::Command;
 use kdrill::sim::fact::Fact;
@@ -105,7 +107,8 @@ pub fn compare() -> Vec<Comparison> {
 fn tell(recorded: &Value) -> Tale {
     let mut rest = SCENARIO.to_owned();
     for isolation in ["read_uncommitted", "read_committed"] {
-        rest += &format!(
+        let _written = write!(
+            rest,
             "[[consumer]]\ngroup = \"{isolation}\"\ntopic = \"java-1-hanging-a\"\n\
              isolation = \"{isolation}\"\nstart = \"{READERS_SECONDS}s\"\n\
              config.auto.offset.reset = \"earliest\"\n"
@@ -113,7 +116,10 @@ fn tell(recorded: &Value) -> Tale {
     }
     for (command, place) in tools_of(recorded).zip(0..) {
         let line = command["command"].as_str().unwrap_or_default();
-        rest += &format!("[[timeline]]\nat = \"{TOOLS_SECONDS}.{place}s\"\ndo = '{line}'\n");
+        let _written = write!(
+            rest,
+            "[[timeline]]\nat = \"{TOOLS_SECONDS}.{place}s\"\ndo = '{line}'\n"
+        );
     }
     let told = [
         ("init_transactions", None, 5_000),

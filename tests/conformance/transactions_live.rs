@@ -59,7 +59,9 @@ enum StateLog {
 impl Story {
     fn new(version: u32, state_log: StateLog) -> Self {
         let is_there = |id: &String| coordinator_partition(id, 3) == COORDINATOR_PARTITION;
-        let id = (0..).map(|number| format!("story-{number}")).find(is_there);
+        let id = (0..100)
+            .map(|number| format!("story-{number}"))
+            .find(is_there);
         let id = id.expect("some id has that coordinator");
         let (replicas, min_isr) = match state_log {
             StateLog::OneReplica => (1, 1),
@@ -118,6 +120,16 @@ impl Story {
         let _written = write!(
             self.rest,
             "[[timeline]]\nat = \"{at_ms}ms\"\ndo = '{line}'\n"
+        );
+    }
+
+    /// A consumer of the first topic, from its start.
+    fn read_by(&mut self, isolation: &str) {
+        let topic = format!("{}-a", self.id);
+        let _written = write!(
+            self.rest,
+            "[[consumer]]\ngroup = \"{isolation}\"\ntopic = \"{topic}\"\nstart = \"1s\"\n\
+             isolation = \"{isolation}\"\nconfig.auto.offset.reset = \"earliest\"\n"
         );
     }
 
@@ -296,12 +308,7 @@ fn readers((path, recorded): (String, &Value), version: u32) -> Comparison {
     let mut story = Story::new(version, StateLog::ThreeReplicas);
     story.call(0, "init_transactions");
     for isolation in ISOLATIONS {
-        let topic = format!("{}-a", story.id);
-        let _written = write!(
-            story.rest,
-            "[[consumer]]\ngroup = \"{isolation}\"\ntopic = \"{topic}\"\nstart = \"1s\"\n\
-             isolation = \"{isolation}\"\nconfig.auto.offset.reset = \"earliest\"\n"
-        );
+        story.read_by(isolation);
     }
     let (mut sent, mut commits) = (Vec::new(), Vec::new());
     for run in 0..RUNS {

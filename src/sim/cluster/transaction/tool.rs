@@ -225,6 +225,23 @@ impl Cluster {
         hanging
     }
 
+    /// Transactions that are open in a partition, and that no coordinator knows of. While a
+    /// coordinator is away nobody can say, and there are none.
+    pub fn hanging_transactions(&self) -> usize {
+        let ids = &self.transactions.ids;
+        let is_away = |id: &TransactionalId| self.answering_leader(id.partition).is_none();
+        if ids.iter().any(is_away) {
+            return 0;
+        }
+        let open_here = |index: PartitionIndex| {
+            let states = self.partitions[index.index()].transactions().into_iter();
+            let open = states.flat_map(ProducerStates::open);
+            open.filter(move |((id, _), _)| !self.is_listed(*id, index))
+                .count()
+        };
+        self.indices().map(open_here).sum()
+    }
+
     /// Whether a coordinator knows that the partition takes part in a transaction of the producer.
     fn is_listed(&self, producer_id: i64, index: PartitionIndex) -> bool {
         let mut ids = self.transactions.ids.iter();
