@@ -110,7 +110,7 @@ pub(super) enum TransactionsVerb {
     /// Show every transactional id with its coordinator, producer id and state
     List {
         /// Only transactions that began longer ago, in milliseconds; below 0 all
-        #[arg(long, value_name = "MS", default_value_t = -1)]
+        #[arg(long, value_name = "MS", default_value_t = -1, allow_negative_numbers = true)]
         duration_filter: i64,
     },
     /// Show one transactional id
@@ -168,13 +168,13 @@ pub(super) struct AbortFlags {
     #[arg(long, value_name = "OFFSET", value_parser = whole)]
     pub(super) start_offset: Option<u64>,
     /// For brokers before 3.0: whose transaction
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true)]
     pub(super) producer_id: Option<i64>,
     /// For brokers before 3.0: its epoch
-    #[arg(long, value_name = "EPOCH")]
+    #[arg(long, value_name = "EPOCH", allow_negative_numbers = true)]
     pub(super) producer_epoch: Option<i16>,
     /// For brokers before 3.0: as `describe-producers` shows it
-    #[arg(long, value_name = "EPOCH")]
+    #[arg(long, value_name = "EPOCH", allow_negative_numbers = true)]
     pub(super) coordinator_epoch: Option<i32>,
 }
 
