@@ -153,7 +153,8 @@ fn java(dice: &mut Dice, lines: &mut Lines) -> (Batches, Transactions) {
     }
     compression(dice, lines);
     let batches = match batch_size {
-        0 => Batches::Single,
+        // Most values fill a batch of 400 bytes.
+        0 | 400 => Batches::Single,
         _ => Batches::Deep,
     };
     (batches, transactions)
