@@ -23,6 +23,7 @@ pub mod names;
 pub mod path;
 pub mod placing;
 pub mod reading;
+mod record_transaction;
 pub mod sampler;
 pub mod sentence;
 pub mod series;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::diary::{Diary, Happened, Step};
 use super::names;
+use super::record_transaction::outcome;
 use crate::sim::Simulation;
 use crate::sim::config::Config;
 use crate::sim::fact::Consumed;
@@ -191,10 +192,16 @@ fn tell(simulation: &Simulation, record: &Gathered, number: usize) -> Story {
         told.push((given.at, format!("given to {reader}, from offset {offset}")));
     }
     told.sort_by_key(|(at, _)| *at);
-    let standing = offsets
-        .iter()
-        .map(|&offset| standing(simulation, record.partition, offset));
-    told.extend(standing.map(|words| (simulation.now(), words)));
+    for &offset in offsets {
+        let mut words = standing(simulation, record.partition, offset);
+        let appended = appended_at(&steps, record.ordinal, offset);
+        if let Some(outcome) = outcome(simulation, record.partition, (offset, appended)) {
+            told.extend(outcome.decided);
+            let _written = write!(words, "; {}", outcome.standing);
+        }
+        told.push((simulation.now(), words));
+    }
+    told.sort_by_key(|(at, _)| *at);
     let is_calm = |step: &Step| {
         matches!(
             step.happened,
@@ -214,6 +221,17 @@ fn tell(simulation: &Simulation, record: &Gathered, number: usize) -> Story {
         offsets: offsets.clone(),
         steps: told,
     }
+}
+
+/// When a copy of a record was appended.
+fn appended_at(steps: &[Step], ordinal: u64, offset: u64) -> SimTime {
+    let appended = steps.iter().find(|step| match step.happened {
+        Happened::Appended { base_offset } => {
+            base_offset + (ordinal - step.first_ordinal) == offset
+        }
+        _ => false,
+    });
+    appended.map_or(SimTime::ZERO, |step| step.at)
 }
 
 /// Which replicas hold an offset now.

@@ -18,6 +18,7 @@ mod quota;
 mod rdkafka;
 mod replication;
 mod skew;
+mod transactions;
 mod waiting;
 
 use crate::sim::Simulation;
@@ -118,7 +119,7 @@ pub trait Diagnosis: Sync {
 }
 
 /// All diagnoses, in the order in which they are shown.
-pub static DIAGNOSES: [&dyn Diagnosis; 25] = [
+pub static DIAGNOSES: [&dyn Diagnosis; 26] = [
     &cluster::AcknowledgedLoss,
     &replication::PartitionsOffline,
     &replication::UnderMinIsr,
@@ -141,6 +142,7 @@ pub static DIAGNOSES: [&dyn Diagnosis; 25] = [
     &cluster::DiskBound,
     &compression::CompressedInVain,
     &compression::CompressedTwice,
+    &transactions::ReadersWait,
     &consumer::LagGrows,
     &consumer::MoreMembersThanPartitions,
     &consumer::RebalanceStalls,

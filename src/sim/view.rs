@@ -521,6 +521,20 @@ pub struct TransactionStep {
     pub state: TransactionState,
     /// Producer id and epoch.
     pub producer: ProducerIdAndEpoch,
+    /// Who wanted the end that it decides; nothing where it decides none, or where a coordinator
+    /// died before it could tell.
+    pub ended_by: Option<EndedBy>,
+}
+
+/// Who wants a transaction to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Its owner: `commitTransaction()` or `abortTransaction()`.
+    Owner,
+    /// Another owner of the id: `initTransactions()`.
+    NewOwner,
+    /// The coordinator: `transaction.timeout.ms` was over.
+    Timeout,
 }
 
 /// A client with a transactional id, as it sees itself.

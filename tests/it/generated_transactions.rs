@@ -123,3 +123,57 @@ fn a_client_before_2_5_is_broken_for_good_when_sequences_are_lost() {
     assert!(lost("2.4") > 0);
     assert_eq!(lost("2.5"), 0);
 }
+
+/// A record of an owner that is stopped, for which another one takes over.
+const TAKEN_OVER: &str = r#"[[producer.script]]
+at = "0s"
+do = "init_transactions"
+[[producer.script]]
+at = "1s"
+do = "begin_transaction"
+[[producer.script]]
+at = "1s"
+do = "produce events key=trip-1 value=1 await=true"
+[[producer]]
+name = "heir"
+start = "20s"
+config.transactional.id = "events"
+[[producer.script]]
+at = "20s"
+do = "init_transactions"
+[[consumer]]
+group = "readers"
+topic = "events"
+isolation = "read_committed"
+config.auto.offset.reset = "earliest"
+[[timeline]]
+at = "2s"
+do = "producer pause app""#;
+
+#[test]
+fn whoever_follows_a_record_is_told_why_it_was_aborted() {
+    let mut session = world(r#"config.transactional.id = "events""#, TAKEN_OVER);
+    let story = session.command("follow trip-1").unwrap_or_default();
+    let why = "the transaction of events is aborted: another owner initialises the id \
+               (PrepareAbort, 0/1)";
+    assert!(story.contains(why), "{story}");
+    let seen = "not for readers of committed records: ABORT 0/1 at offset 1";
+    assert!(story.contains(seen), "{story}");
+}
+
+#[test]
+fn a_warning_says_what_readers_of_committed_records_wait_for() {
+    let session = world(r#"config.transactional.id = "events""#, TAKEN_OVER);
+    let warnings = session.insight().warnings().all();
+    let waits = warnings
+        .iter()
+        .find(|w| w.name == "readers-wait-for-transaction");
+    assert_eq!(
+        waits.map(|warning| warning.text.as_str()),
+        Some(
+            "group readers cannot read on in events-0 from offset 0 to 1: it waits for the \
+             transaction of events, open since 1.0 s by app, which is stopped; its coordinator \
+             aborts it after 61.0 s (transaction.timeout.ms)"
+        )
+    );
+}

@@ -41,7 +41,7 @@ use crate::sim::event::Event;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex, TopicPartition};
 use crate::sim::partition::Partition;
 use crate::sim::time::SimTime;
-use crate::sim::view::{TransactionStep, TransactionView};
+use crate::sim::view::{EndedBy, TransactionStep, TransactionView};
 
 use metadata::{Participant, TransactionMetadata};
 pub use peers::PeerCallId;
@@ -196,7 +196,7 @@ impl Transactions {
     }
 
     /// An id's record is replicated.
-    fn note_step(&mut self, place: IdPlace, at: SimTime) {
+    fn note_step(&mut self, place: IdPlace, at: SimTime, ended_by: Option<EndedBy>) {
         let id = self.id_mut(place);
         let Some(loaded) = &id.loaded else { return };
         if id.steps.len() == STEPS_KEPT {
@@ -206,6 +206,7 @@ impl Transactions {
             at,
             state: loaded.metadata.state,
             producer: loaded.metadata.producer(),
+            ended_by,
         });
     }
 

@@ -22,6 +22,7 @@ use crate::sim::queue::Rank;
 use crate::sim::request::RequestId;
 use crate::sim::time::SimSpan;
 use crate::sim::transactions::ask::TxnAnswer;
+use crate::sim::view::EndedBy;
 
 /// Bytes of a record of `__transaction_state` with its batch, and of each partition in it: with a
 /// short id and topic names. An estimate.
@@ -59,6 +60,18 @@ pub enum Then {
     Ended(RequestId),
     /// All markers are written.
     Completed,
+}
+
+impl Then {
+    /// Who wanted the end of the transaction that the record decides.
+    const fn ended_by(self) -> Option<EndedBy> {
+        match self {
+            Self::Ended(_) => Some(EndedBy::Owner),
+            Self::Fenced(Some(_)) => Some(EndedBy::NewOwner),
+            Self::Fenced(None) => Some(EndedBy::Timeout),
+            Self::Initialised(_) | Self::Added(_) | Self::Completed => None,
+        }
+    }
 }
 
 /// Who adds partitions.
@@ -188,7 +201,7 @@ impl Cluster {
             metadata: target.clone(),
             pending: None,
         });
-        self.transactions.note_step(place, ctx.now);
+        self.transactions.note_step(place, ctx.now, then.ended_by());
         self.say_transaction(ctx, at, place);
         match then {
             Then::Initialised(request) => {
@@ -314,7 +327,7 @@ impl Cluster {
         }
         // What its predecessor wrote and did not live to tell.
         for place in news {
-            self.transactions.note_step(place, ctx.now);
+            self.transactions.note_step(place, ctx.now, None);
             self.say_transaction(ctx, at, place);
         }
         for place in decided {

@@ -208,12 +208,17 @@ fn row(
 fn ruler(theme: &Theme, column: u16, tokens: &[Token], view: &PartitionView) -> Line<'static> {
     let styles = theme.styles;
     let held = view.high_watermark.saturating_sub(view.last_stable_offset);
+    let room = column.saturating_sub(1);
     let (words, style) = if held > 0 {
-        (format!("{} held", number::count(held)), styles.tone.warn)
+        // A word that is cut says less than none.
+        let count = number::count(held);
+        let whole = format!("{count} held");
+        let fits = text::width(&whole) <= room;
+        (if fits { whole } else { count }, styles.tone.warn)
     } else {
         (String::new(), styles.text.dim)
     };
-    let words = text::fit(&words, column.saturating_sub(1), "").into_owned();
+    let words = text::fit(&words, room, "").into_owned();
     let mut labels: Vec<Placed> = Vec::new();
     let mut at = usize::from(column);
     let end = tokens.last().map(|last| last.end_offset);
