@@ -60,7 +60,9 @@ fn offers(done: &[&str], begun: &str, names: &Names) -> Vec<(String, String)> {
     let mut rest = done;
     while definition.has_subcommands() {
         let Some((first, after)) = rest.split_first() else {
-            return definition.get_subcommands().map(named).collect();
+            let commands = definition.get_subcommands();
+            let shown = commands.filter(|command| !command.is_hide_set());
+            return shown.map(named).collect();
         };
         let Some(inner) = definition.find_subcommand(first).cloned() else {
             return Vec::new();

@@ -90,6 +90,92 @@ pub(super) enum Verb {
     /// Kafka's own tool: quotas of clients and configurations of topics
     #[command(name = "kafka-configs.sh")]
     KafkaConfigs(KafkaConfigs),
+    /// Kafka's own tool: see transactions, find those that hang, and end them
+    #[command(name = "kafka-transactions.sh")]
+    KafkaTransactions(KafkaTransactions),
+}
+
+/// Flags of `TransactionsCommand`.
+#[derive(Debug, clap::Args)]
+pub(super) struct KafkaTransactions {
+    /// Where the real tool finds the cluster; here there is one
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(super) bootstrap_server: Option<String>,
+    #[command(subcommand)]
+    pub(super) verb: TransactionsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TransactionsVerb {
+    /// Show every transactional id with its coordinator, producer id and state
+    List {
+        /// Only transactions that began longer ago, in milliseconds; below 0 all
+        #[arg(long, value_name = "MS", default_value_t = -1, allow_negative_numbers = true)]
+        duration_filter: i64,
+    },
+    /// Show one transactional id
+    Describe {
+        /// Which one
+        #[arg(long, value_name = "ID")]
+        transactional_id: String,
+    },
+    /// Show the producers that a partition knows
+    DescribeProducers {
+        /// On which replica; by default on the leader
+        #[arg(id = "broker", long = "broker-id", value_name = "BROKER")]
+        broker: Option<String>,
+        /// Which topic
+        #[arg(long, value_name = "TOPIC")]
+        topic: String,
+        /// Which of its partitions
+        #[arg(long = "partition", value_name = "N", value_parser = number)]
+        number: u32,
+    },
+    /// Show open transactions that no coordinator knows of
+    FindHanging {
+        /// In partitions that have a replica there
+        #[arg(id = "broker", long = "broker-id", value_name = "BROKER")]
+        broker: Option<String>,
+        /// Only those whose last record is older, in minutes
+        #[arg(long, value_name = "MINUTES", default_value_t = 15, value_parser = number)]
+        max_transaction_timeout: u32,
+        /// In this topic only
+        #[arg(long, value_name = "TOPIC")]
+        topic: Option<String>,
+        /// In one of its partitions only
+        #[arg(long = "partition", value_name = "N", value_parser = number)]
+        number: Option<u32>,
+    },
+    /// End a hanging transaction in one partition
+    Abort(AbortFlags),
+    #[command(name = "forceTerminateTransaction", hide = true)]
+    ForceTerminateTransaction {
+        #[arg(long = "transactionalId", value_name = "ID")]
+        transactional_id: Option<String>,
+    },
+}
+
+/// Flags of `TransactionsCommand abort`.
+#[derive(Debug, clap::Args)]
+pub(super) struct AbortFlags {
+    /// Which topic
+    #[arg(long, value_name = "TOPIC")]
+    pub(super) topic: String,
+    /// Which of its partitions
+    #[arg(long = "partition", value_name = "N", value_parser = number)]
+    pub(super) number: u32,
+    /// First offset of the transaction
+    #[arg(long, value_name = "OFFSET", value_parser = whole)]
+    pub(super) start_offset: Option<u64>,
+    /// For brokers before 3.0: whose transaction
+    #[arg(long, value_name = "ID", allow_negative_numbers = true)]
+    pub(super) producer_id: Option<i64>,
+    /// For brokers before 3.0: its epoch
+    #[arg(long, value_name = "EPOCH", allow_negative_numbers = true)]
+    pub(super) producer_epoch: Option<i16>,
+    /// For brokers before 3.0: as `describe-producers` shows it
+    #[arg(long, value_name = "EPOCH", allow_negative_numbers = true)]
+    pub(super) coordinator_epoch: Option<i32>,
 }
 
 /// Flags of `ConfigCommand`.
@@ -470,6 +556,10 @@ fn whole(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "expected a whole number")
 }
 
+fn number(text: &str) -> Result<u32, &'static str> {
+    text.parse().map_err(|_| "expected a whole number")
+}
+
 /// A byte rate, or none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit(pub(super) Option<u64>);
@@ -488,7 +578,6 @@ pub(super) const LATER: &[&[&str]] = &[
     &["broker", "config"],
     &["topic"],
     &["coordinator"],
-    &["kafka-transactions.sh"],
     &["kafka-consumer-groups.sh"],
     &["kafka-get-offsets.sh"],
     &["kafka-dump-log.sh"],

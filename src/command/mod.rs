@@ -22,6 +22,7 @@ mod tests;
 pub mod text;
 pub mod tool;
 mod topics;
+mod transactions;
 pub mod units;
 pub mod words;
 

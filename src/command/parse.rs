@@ -90,11 +90,12 @@ fn verb_exists(place: &Places<'_>) -> Result<(), CommandProblem> {
     while definition.has_subcommands() {
         let known: Vec<String> = definition
             .get_subcommands()
+            .filter(|command| !command.is_hide_set())
             .map(|command| command.get_name().to_owned())
             .collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let choices = || format!("it can be {}", listed(&known, "or"));
-        let Some(word) = words.next() else {
+        let Some(word) = next_verb(&mut words, &definition) else {
             let message = match place.words.last() {
                 Some(last) => format!("`{}` what?", last.text),
                 None => "an empty command".to_owned(),
@@ -109,6 +110,22 @@ fn verb_exists(place: &Places<'_>) -> Result<(), CommandProblem> {
         definition = inner.clone();
     }
     Ok(())
+}
+
+/// The next word that chooses a command; flags of the command so far may stand before it.
+fn next_verb<'a>(
+    words: &mut impl Iterator<Item = &'a Word>,
+    definition: &clap::Command,
+) -> Option<&'a Word> {
+    loop {
+        let word = words.next()?;
+        let mut arguments = definition.get_arguments();
+        let is_flag = arguments.any(|arg| word.text.strip_prefix("--") == arg.get_long());
+        if !is_flag || !word.text.starts_with("--") {
+            return Some(word);
+        }
+        words.next(); // Its value.
+    }
 }
 
 /// Says in our words what clap found, and where.
@@ -218,6 +235,7 @@ impl Resolver<'_> {
             Verb::KafkaLeaderElection(tool) => self.kafka_leader_election(&tool)?,
             Verb::KafkaReassignPartitions(tool) => self.kafka_reassign_partitions(&tool)?,
             Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
+            Verb::KafkaTransactions(tool) => self.kafka_transactions(&tool.verb)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,

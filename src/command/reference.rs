@@ -18,7 +18,9 @@ pub fn reference() -> Vec<(String, String)> {
             continue;
         }
         // The last one pushed is the next one visited: keep the order of the definition.
-        let inner: Vec<_> = definition.get_subcommands().cloned().collect();
+        let inner = definition.get_subcommands();
+        let inner = inner.filter(|command| !command.is_hide_set());
+        let inner: Vec<_> = inner.cloned().collect();
         for command in inner.into_iter().rev() {
             let mut path = path.clone();
             path.push(command.get_name().to_owned());

@@ -7,7 +7,7 @@ use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFaul
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
-use super::{election, reassign};
+use super::{election, reassign, transactions};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -36,18 +36,11 @@ pub fn render(command: &Command, names: &Names) -> String {
         | Command::Inquire(_)
         | Command::ElectLeaders { .. }
         | Command::Reassign(_)
+        | Command::AbortTransaction(_)
         | Command::SetQuota { .. }
         | Command::SetTopic { .. } => tool_line(command, names),
         Command::Follow { key, record } => follow_line(key, *record),
-        Command::Producer(producer, fault) => {
-            let verb = match fault {
-                ProducerFault::Pause => "pause",
-                ProducerFault::Resume => "resume",
-                ProducerFault::Crash => "crash",
-                ProducerFault::Restart => "restart",
-            };
-            format!("producer {verb} {}", names.producer_name(*producer))
-        }
+        Command::Producer(producer, fault) => producer_line(*fault, names.producer_name(*producer)),
         Command::Consumer(consumer, fault) => {
             consumer_line(*fault, &names.consumer_name(*consumer))
         }
@@ -96,6 +89,7 @@ fn tool_line(command: &Command, names: &Names) -> String {
             partition,
         } => election::line(*election, *partition, names),
         Command::Reassign(reassign) => reassign::line(reassign, names),
+        Command::AbortTransaction(abort) => transactions::abort_line(abort, names),
         _ => configs_line(command, names),
     }
 }
@@ -153,6 +147,7 @@ fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
         Inquiry::DescribeQuotas(entity) => {
             format!("kafka-configs.sh --describe{}", entity_flags(entity))
         }
+        Inquiry::Transactions(inquiry) => transactions::line(inquiry, names),
     }
 }
 
@@ -185,6 +180,16 @@ fn change_flags(changes: &[(String, Option<String>)]) -> String {
     let given = lists.iter().filter(|(_, list)| !list.is_empty());
     let flags = given.map(|(flag, list)| format!(" --{flag}-config {}", quoted(&list.join(","))));
     flags.collect::<Vec<_>>().concat()
+}
+
+fn producer_line(fault: ProducerFault, name: &str) -> String {
+    let verb = match fault {
+        ProducerFault::Pause => "pause",
+        ProducerFault::Resume => "resume",
+        ProducerFault::Crash => "crash",
+        ProducerFault::Restart => "restart",
+    };
+    format!("producer {verb} {name}")
 }
 
 fn consumer_line(fault: ConsumerFault, name: &str) -> String {

@@ -6,8 +6,9 @@ use super::*;
 use crate::kafka::error::ErrorCode;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
-    BrokerFault, ConsumerFault, EarlierMoves, ElectionType, Inquiry, LinkFault, Placement,
-    ProducerFault, Reassign, Throttles,
+    AbortTransaction, BrokerFault, ConsumerFault, EarlierMoves, ElectionType, HangingScope,
+    Inquiry, LinkFault, Placement, ProducerFault, Reassign, Throttles, TransactionToAbort,
+    TransactionsInquiry,
 };
 use crate::sim::config::Peer;
 use crate::sim::ids::{
@@ -132,6 +133,15 @@ fn problems_point_at_the_word() {
         "kafka-configs.sh --alter --topic events --add-config min.insync.replicas=0",
         "kafka-configs.sh --alter --topic events --add-config cleanup.policy=compact",
         "coordinator kill t1",
+        "kafka-transactions.sh",
+        "kafka-transactions.sh find",
+        "kafka-transactions.sh --bootstrap-server localhost:9092 find-hanging",
+        "kafka-transactions.sh find-hanging --broker-id 1 --partition 0",
+        "kafka-transactions.sh describe-producers --topic event --partition 0",
+        "kafka-transactions.sh describe-producers --topic events --partition 12",
+        "kafka-transactions.sh abort --topic events --partition 0",
+        "kafka-transactions.sh abort --topic events --partition 0 --producer-id 4001",
+        "kafka-transactions.sh forceTerminateTransaction --transactionalId payments-0",
         "rate tr\u{1b}[2J 5",
     ];
     let shown: Vec<String> = lines.iter().map(|line| problem(line)).collect();
@@ -195,7 +205,49 @@ fn any_inquiry() -> impl Strategy<Value = Inquiry> {
         Just(Inquiry::ListReassignments),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopicConfigs(TopicIndex(topic))),
         any_entity().prop_map(Inquiry::DescribeQuotas),
+        any_transactions_inquiry().prop_map(Inquiry::Transactions),
     ]
+}
+
+fn any_partition() -> impl Strategy<Value = TopicPartition> {
+    let topic = TopicIndex(0);
+    (0..12_u32).prop_map(move |number| TopicPartition { topic, number })
+}
+
+fn any_transactions_inquiry() -> impl Strategy<Value = TransactionsInquiry> {
+    let broker = || (0..3_u16).prop_map(BrokerIndex);
+    let filter = prop::option::of(0..i64::MAX as u64);
+    let scope = prop_oneof![
+        broker().prop_map(HangingScope::Broker),
+        prop::option::of(broker()).prop_map(|at| HangingScope::Topic(TopicIndex(1), at)),
+        any_partition().prop_map(HangingScope::Partition),
+    ];
+    prop_oneof![
+        filter.prop_map(|longer_than_ms| TransactionsInquiry::List { longer_than_ms }),
+        "[ -~]{1,12}".prop_map(TransactionsInquiry::Describe),
+        (any_partition(), prop::option::of(broker())).prop_map(|(partition, broker)| {
+            TransactionsInquiry::DescribeProducers { partition, broker }
+        }),
+        (scope, any::<u32>()).prop_map(|(scope, max_transaction_timeout_minutes)| {
+            TransactionsInquiry::FindHanging {
+                scope,
+                max_transaction_timeout_minutes,
+            }
+        }),
+    ]
+}
+
+fn any_abort() -> impl Strategy<Value = Command> {
+    let producer = (any::<i64>(), any::<i16>(), 0..i32::MAX as u32);
+    let which = prop_oneof![
+        any::<u64>().prop_map(TransactionToAbort::StartOffset),
+        producer.prop_map(|(id, epoch, coordinator)| {
+            TransactionToAbort::Producer((id, epoch), coordinator)
+        }),
+    ];
+    (any_partition(), which).prop_map(|(partition, which)| {
+        Command::AbortTransaction(AbortTransaction { partition, which })
+    })
 }
 
 fn any_entity() -> impl Strategy<Value = QuotaEntity> {
@@ -286,6 +338,7 @@ fn any_tool() -> impl Strategy<Value = Command> {
         any_election(),
         any_reassignment(),
         any_configuration(),
+        any_abort(),
     ]
 }
 

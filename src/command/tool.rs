@@ -14,7 +14,7 @@ use crate::sim::view::PartitionView;
 use super::configs_tool::{describe_quotas, describe_topic};
 use super::problem::CommandProblem;
 use super::text::append;
-use super::{election, reassign};
+use super::{election, reassign, transactions};
 
 /// The tool refused what the `line` asks for.
 pub fn refusal(text: &str, line: &str) -> CommandProblem {
@@ -24,8 +24,8 @@ pub fn refusal(text: &str, line: &str) -> CommandProblem {
     )
 }
 
-/// What a tool that acts prints when it acts now; refusals as problems of its `line`. Nothing for
-/// commands that are no tools.
+/// What a tool that acts, or may fail, prints now; refusals as problems of its `line`. Nothing for
+/// other commands.
 pub fn outcome(
     command: &Command,
     line: &str,
@@ -37,6 +37,10 @@ pub fn outcome(
             partition,
         } => election::outcome((*election, *partition), simulation),
         Command::Reassign(reassign) => reassign::outcome(reassign, simulation),
+        Command::AbortTransaction(abort) => transactions::outcome(abort, simulation),
+        Command::Inquire(Inquiry::Transactions(inquiry)) => {
+            transactions::answer(inquiry, simulation)
+        }
         _ => return None,
     };
     let whole = 0..line.trim_end().len();
@@ -64,6 +68,9 @@ pub fn answer(inquiry: &Inquiry, simulation: &Simulation) -> String {
         Inquiry::DescribeTopicConfigs(topic) => describe_topic(*topic, simulation),
         Inquiry::DescribeQuotas(entity) => describe_quotas(entity, simulation),
         Inquiry::ListReassignments => reassign::list(simulation),
+        Inquiry::Transactions(inquiry) => {
+            transactions::answer(inquiry, simulation).unwrap_or_else(|text| text)
+        }
     }
 }
 

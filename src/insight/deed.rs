@@ -3,7 +3,8 @@
 use super::names;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
-    BrokerFault, Command, ConsumerFault, ElectionType, Inquiry, LinkFault, ProducerFault, Reassign,
+    AbortTransaction, BrokerFault, Command, ConsumerFault, ElectionType, HangingScope, Inquiry,
+    LinkFault, ProducerFault, Reassign, TransactionToAbort, TransactionsInquiry,
 };
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
@@ -47,6 +48,7 @@ pub fn words(command: &Command, config: &Config) -> String {
         | Command::Inquire(_)
         | Command::ElectLeaders { .. }
         | Command::Reassign(_)
+        | Command::AbortTransaction(_)
         | Command::Follow { .. }
         | Command::SetQuota { .. }
         | Command::SetTopic { .. } => by_tool(command, config),
@@ -104,6 +106,7 @@ fn by_tool(command: &Command, config: &Config) -> String {
             format!("somebody asks for {kind} election of {of}")
         }
         Command::Reassign(reassign) => moving(reassign, config),
+        Command::AbortTransaction(abort) => aborting(abort, config),
         Command::Follow { key, .. } => following(key),
         _ => configured(command, config),
     }
@@ -164,6 +167,40 @@ fn looking(inquiry: &Inquiry, config: &Config) -> String {
             format!("somebody looks at the quota of {}", whom(entity))
         }
         Inquiry::ListReassignments => "somebody lists partitions that move".to_owned(),
+        Inquiry::Transactions(inquiry) => looking_at_transactions(inquiry, config),
+    }
+}
+
+fn looking_at_transactions(inquiry: &TransactionsInquiry, config: &Config) -> String {
+    match inquiry {
+        TransactionsInquiry::List { .. } => "somebody lists transactions".to_owned(),
+        TransactionsInquiry::Describe(id) => {
+            format!("somebody looks at transactional id {}", names::shown(id))
+        }
+        TransactionsInquiry::DescribeProducers { partition, .. } => format!(
+            "somebody looks at the producers of {}",
+            names::topic_partition(config, *partition)
+        ),
+        TransactionsInquiry::FindHanging { scope, .. } => {
+            let of = match *scope {
+                HangingScope::Broker(broker) => format!("broker {}", names::broker(config, broker)),
+                HangingScope::Topic(topic, _) => names::topic(config, topic).to_owned(),
+                HangingScope::Partition(partition) => names::topic_partition(config, partition),
+            };
+            format!("somebody looks for hanging transactions of {of}")
+        }
+    }
+}
+
+fn aborting(abort: &AbortTransaction, config: &Config) -> String {
+    let partition = names::topic_partition(config, abort.partition);
+    match abort.which {
+        TransactionToAbort::StartOffset(offset) => {
+            format!("somebody aborts the transaction that begins at offset {offset} of {partition}")
+        }
+        TransactionToAbort::Producer((producer_id, epoch), _) => {
+            format!("somebody aborts the transaction of {producer_id}/{epoch} in {partition}")
+        }
     }
 }
 

@@ -140,6 +140,7 @@ impl EventLog {
 fn deserves_mark(fact: &Fact) -> bool {
     match fact {
         Fact::CommandApplied(_)
+        | Fact::TransactionsShown { .. }
         | Fact::LeaderChanged { .. }
         | Fact::GroupStable { .. }
         | Fact::PoolExhausted { .. }
@@ -251,6 +252,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::LimitReached { .. }
         | Fact::TransactionChanged { .. }
         | Fact::MarkerWritten { .. }
+        | Fact::TransactionsShown { .. }
         | Fact::Ended => None,
     }
 }

@@ -108,6 +108,7 @@ fact_kinds! {
     TransactionChanged = "transaction-changed", Fact::TransactionChanged { .. },
     MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
     TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
+    TransactionsShown = "transactions-shown", Fact::TransactionsShown { .. },
 }
 
 impl FactKind {
@@ -172,6 +173,7 @@ impl FactKind {
                 ..
             } => Severity::Warning,
             Fact::CommandApplied(_)
+            | Fact::TransactionsShown { .. }
             | Fact::LoadThrottled { .. }
             | Fact::ApplicationExited { .. }
             | Fact::BrokerChanged {

@@ -2,7 +2,7 @@
 
 use super::names;
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
-use crate::sim::command::Command;
+use crate::sim::command::{Command, Inquiry};
 use crate::sim::config::Config;
 use crate::sim::fact::{BlockedOn, BrokerState, Disconnect, Fact, Limit, LinkState, Retention};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex};
@@ -112,6 +112,7 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::KeySplit { .. } => of_topic(fact, config),
         Fact::TransactionChanged { .. }
         | Fact::MarkerWritten { .. }
+        | Fact::TransactionsShown { .. }
         | Fact::TransactionCallFailed { .. } => {
             super::transaction_words::of_transaction(fact, config)
         }
@@ -127,6 +128,12 @@ fn refused(command: &Command, reason: &str, config: &Config) -> String {
     }
     if matches!(command, Command::Reassign(_)) {
         return format!("kafka-reassign-partitions.sh: {reason}");
+    }
+    if matches!(
+        command,
+        Command::AbortTransaction(_) | Command::Inquire(Inquiry::Transactions(_))
+    ) {
+        return format!("kafka-transactions.sh: {reason}");
     }
     format!("{}: nothing to do, {reason}", deed::words(command, config))
 }

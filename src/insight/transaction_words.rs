@@ -2,6 +2,7 @@
 
 use super::names;
 use crate::kafka::transaction::TransactionState;
+use crate::sim::command::TransactionsInquiry;
 use crate::sim::config::Config;
 use crate::sim::fact::Fact;
 
@@ -59,6 +60,15 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
             exception.class.name(),
             exception.text,
         ),
+        Fact::TransactionsShown { inquiry, answer } => {
+            let what = match inquiry {
+                TransactionsInquiry::List { .. } => "list",
+                TransactionsInquiry::Describe(_) => "describe",
+                TransactionsInquiry::DescribeProducers { .. } => "describe-producers",
+                TransactionsInquiry::FindHanging { .. } => "find-hanging",
+            };
+            format!("kafka-transactions.sh {what}: {}", answer.line())
+        }
         _ => String::new(),
     }
 }

@@ -32,5 +32,6 @@ pub mod settings;
 pub mod size;
 pub mod transaction;
 pub mod transaction_message;
+pub mod transactions_command;
 pub mod version;
 pub mod wire;

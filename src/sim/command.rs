@@ -3,6 +3,7 @@
 
 use crate::kafka::error::ErrorCode;
 use crate::kafka::quota::QuotaEntity;
+use crate::kafka::transaction::ProducerIdAndEpoch;
 use crate::sim::config::Peer;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
@@ -105,6 +106,27 @@ pub enum Command {
     },
     /// Partitions move to other brokers (`kafka-reassign-partitions.sh`).
     Reassign(Reassign),
+    /// An open transaction is ended in one partition, whatever its coordinator knows
+    /// (`kafka-transactions.sh abort`).
+    AbortTransaction(AbortTransaction),
+}
+
+/// What `kafka-transactions.sh abort` ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AbortTransaction {
+    /// In which partition.
+    pub partition: TopicPartition,
+    /// Which transaction.
+    pub which: TransactionToAbort,
+}
+
+/// How the transaction is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TransactionToAbort {
+    /// `--start-offset`: the first offset of an open one.
+    StartOffset(u64),
+    /// `--producer-id`, `--producer-epoch`, `--coordinator-epoch`: what the marker says.
+    Producer(ProducerIdAndEpoch, u32),
 }
 
 /// `--election-type`.
@@ -184,6 +206,45 @@ pub enum Inquiry {
     DescribeQuotas(QuotaEntity),
     /// `kafka-reassign-partitions.sh --list`.
     ListReassignments,
+    /// `kafka-transactions.sh` but for its `abort`.
+    Transactions(TransactionsInquiry),
+}
+
+/// What `kafka-transactions.sh` shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TransactionsInquiry {
+    /// `list`.
+    List {
+        /// `--duration-filter`: only transactions that began longer ago, in milliseconds.
+        longer_than_ms: Option<u64>,
+    },
+    /// `describe`: one transactional id.
+    Describe(String),
+    /// `describe-producers`.
+    DescribeProducers {
+        /// Of which partition.
+        partition: TopicPartition,
+        /// `--broker-id`: on which replica; on the leader if none is named.
+        broker: Option<BrokerIndex>,
+    },
+    /// `find-hanging`.
+    FindHanging {
+        /// Where.
+        scope: HangingScope,
+        /// `--max-transaction-timeout`: what is younger is not looked at, in minutes.
+        max_transaction_timeout_minutes: u32,
+    },
+}
+
+/// Where `find-hanging` looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HangingScope {
+    /// `--broker-id`: every partition that has a replica there.
+    Broker(BrokerIndex),
+    /// `--topic`, and with `--broker-id` only what has a replica there.
+    Topic(TopicIndex, Option<BrokerIndex>),
+    /// `--topic` and `--partition`.
+    Partition(TopicPartition),
 }
 
 /// What can befall a broker.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::sim::cluster::PeerCallId;
-use crate::sim::command::{Command, ConsumerFault, LinkFault};
+use crate::sim::command::{Command, ConsumerFault, Inquiry, LinkFault};
 use crate::sim::config::Peer;
 use crate::sim::consumer::{Answer, Ask, CallId, Consumer};
 use crate::sim::context::Context;
@@ -141,12 +141,27 @@ impl Simulation {
         self.barriers.pop();
         let command = self.commands[number as usize].clone();
         let outcome = self.carry_out(at, &command);
+        let outcome = outcome.and_then(|()| self.show(at, &command));
         let (mut ctx, ..) = self.split(at);
         let fact = match outcome {
-            Ok(()) => Fact::CommandApplied(command),
+            Ok(None) => Fact::CommandApplied(command),
+            Ok(Some(shown)) => shown,
             Err(reason) => Fact::CommandRefused { command, reason },
         };
         ctx.fact(Rank::CONTROLLER, fact);
+    }
+
+    /// What a tool shows that was asked by the timeline.
+    fn show(&self, at: SimTime, command: &Command) -> Result<Option<Fact>, Cow<'static, str>> {
+        let Command::Inquire(Inquiry::Transactions(inquiry)) = command else {
+            return Ok(None);
+        };
+        let here = (&*self.config, at);
+        let answer = self.cluster.transactions_answer(inquiry, here)?;
+        Ok(Some(Fact::TransactionsShown {
+            inquiry: inquiry.clone(),
+            answer: Arc::new(answer),
+        }))
     }
 
     fn carry_out(&mut self, at: SimTime, command: &Arc<Command>) -> Result<(), Cow<'static, str>> {
@@ -166,6 +181,10 @@ impl Simulation {
             Command::Reassign(ref reassign) => {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.on_reassign(&mut ctx, reassign)
+            }
+            Command::AbortTransaction(ref abort) => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.abort_transaction(&mut ctx, abort)
             }
             _ => Ok(self.carry_out_fault(at, command)?),
         }
@@ -234,6 +253,7 @@ impl Simulation {
             | Command::Follow { .. }
             | Command::ElectLeaders { .. }
             | Command::Reassign(_)
+            | Command::AbortTransaction(_)
             | Command::Consumer(..)
             | Command::Group(..)
             | Command::SetConsumerRate { .. } => Ok(()),

@@ -13,7 +13,8 @@ use crate::kafka::error::ErrorCode;
 use crate::kafka::settings::Assignor;
 use crate::kafka::transaction::{TransactionResult, TransactionState};
 use crate::kafka::transaction_message::AwaitedOperation;
-use crate::sim::command::Command;
+use crate::kafka::transactions_command::TransactionsAnswer;
+use crate::sim::command::{Command, TransactionsInquiry};
 use crate::sim::config::Peer;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
@@ -471,6 +472,13 @@ pub enum Fact {
         operation: AwaitedOperation,
         /// What the application got.
         exception: Arc<Exception>,
+    },
+    /// `kafka-transactions.sh` of the timeline showed something.
+    TransactionsShown {
+        /// What was asked.
+        inquiry: TransactionsInquiry,
+        /// What it showed.
+        answer: Arc<TransactionsAnswer>,
     },
 }
 

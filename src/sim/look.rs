@@ -1,12 +1,15 @@
 //! Views of the whole engine: the read-only half of [`Simulation`].
 
+use std::borrow::Cow;
+
 use crate::kafka::metric_name::{
     ConsumerMetric, ProducerMetric, ProducerNodeMetric, ProducerTopicMetric,
 };
 use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
 use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
-use crate::sim::command::ElectionType;
+use crate::kafka::transactions_command::TransactionsAnswer;
+use crate::sim::command::{AbortTransaction, ElectionType, TransactionsInquiry};
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
 use crate::sim::history::LogBatch;
@@ -60,6 +63,26 @@ impl Simulation {
     /// Every transactional id that coordinators know, in the order of their names.
     pub fn transactions(&self) -> Vec<TransactionView> {
         self.cluster.transaction_views()
+    }
+
+    /// What `kafka-transactions.sh` shows now, or prints as it fails.
+    pub fn transactions_answer(
+        &self,
+        inquiry: &TransactionsInquiry,
+    ) -> Result<TransactionsAnswer, String> {
+        let here = (&*self.config, self.now);
+        self.cluster.transactions_answer(inquiry, here)
+    }
+
+    /// Transactions that are open in a partition, and that no coordinator knows of; none while a
+    /// coordinator is away.
+    pub fn hanging_transactions(&self) -> usize {
+        self.cluster.hanging_transactions()
+    }
+
+    /// Why `kafka-transactions.sh abort` would fail now, in its own words.
+    pub fn check_abort(&self, abort: &AbortTransaction) -> Result<(), Cow<'static, str>> {
+        self.cluster.check_abort(abort, &self.config)
     }
 
     /// A broker.

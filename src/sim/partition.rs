@@ -301,6 +301,11 @@ impl Partition {
         Some(self.log.delete_before(start))
     }
 
+    /// Producers without transactions that its leader knows.
+    pub fn plain_producers(&self) -> impl Iterator<Item = &ProducerState> + '_ {
+        self.producers.iter().flatten()
+    }
+
     /// Forgets producers that have not written for so long (`producer.id.expiration.ms`).
     pub fn expire_producers(&mut self, age: SimSpan, now: SimTime) -> Vec<ProducerIndex> {
         let mut expired = Vec::new();

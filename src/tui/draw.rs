@@ -266,9 +266,16 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
         Layer::Output(words, first) => {
             let style = theme.styles.text.plain;
             let plain = |line: &str| text::visible(&line.replace('\t', "  ")).into_owned();
-            let lines = words
-                .lines()
-                .flat_map(|line| text::wrap(&plain(line), width));
+            // The columns of a table stand below each other where there is room for them.
+            let fitted = |line: String| {
+                let line = line.trim_end();
+                if text::width(line) <= width {
+                    vec![line.to_owned()]
+                } else {
+                    text::wrap(line, width)
+                }
+            };
+            let lines = words.lines().flat_map(|line| fitted(plain(line)));
             let lines = lines.map(|line| Line::from(Span::styled(line, style)));
             Some(("Printed".to_owned(), lines.collect(), *first))
         }

@@ -32,8 +32,11 @@ mod sizes_compressed;
 mod sticky;
 mod sticky_live;
 mod table;
+mod tools;
 mod trace;
 mod transactions;
+mod transactions_hanging;
+mod transactions_live;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -44,6 +47,7 @@ use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
 const COMPARED: [fn() -> Vec<Comparison>; 22] = [
+const COMPARED: [fn() -> Vec<Comparison>; 23] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -65,7 +69,10 @@ const COMPARED: [fn() -> Vec<Comparison>; 22] = [
     sizes_compressed::compare,
     sticky::compare,
     sticky_live::compare,
+    tools::compare,
     transactions::compare,
+    transactions_hanging::compare,
+    transactions_live::compare,
 ];
 
 static COMPARISONS: LazyLock<Vec<Comparison>> = LazyLock::new(|| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kdrill::kafka::metric_name::ProducerMetric;
 use kdrill::scenario::{self, Overrides, Paint, Source};
 use kdrill::sim::config::Config;
-use kdrill::sim::fact::{Acknowledged, Appended, Flow, Stamped};
+use kdrill::sim::fact::{Acknowledged, Appended, Consumed, Flow, Stamped};
 use kdrill::sim::ids::{ProducerIndex, TopicIndex, TopicPartition};
 use kdrill::sim::time::{SimSpan, SimTime};
 use kdrill::sim::{Output, Simulation};
@@ -41,6 +41,8 @@ pub struct Trace {
     pub acknowledged: Vec<Acknowledged>,
     /// Batches that the client gave up, in the client's order.
     pub failed: Vec<Failed>,
+    /// What consumers read, in each one's order.
+    pub consumed: Vec<Consumed>,
     /// What else happened.
     pub facts: Vec<Stamped>,
 }
@@ -61,6 +63,7 @@ impl Trace {
             appended: Vec::new(),
             acknowledged: Vec::new(),
             failed: Vec::new(),
+            consumed: Vec::new(),
             facts: Vec::new(),
         }
     }
@@ -83,6 +86,7 @@ impl Trace {
             match flow {
                 Flow::Appended(batch) => self.appended.push(batch),
                 Flow::Acknowledged(batch) => self.acknowledged.push(batch),
+                Flow::Consumed(records) => self.consumed.push(records),
                 Flow::Failed {
                     first_ordinal,
                     records,
@@ -94,7 +98,6 @@ impl Trace {
                 Flow::Abandoned { .. }
                 | Flow::Refused { .. }
                 | Flow::Truncated { .. }
-                | Flow::Consumed(_)
                 | Flow::Unassigned { .. } => {}
             }
         }
@@ -117,6 +120,7 @@ impl Trace {
         self.appended.clear();
         self.acknowledged.clear();
         self.failed.clear();
+        self.consumed.clear();
         self.facts.clear();
     }
 }

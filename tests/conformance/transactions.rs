@@ -118,23 +118,31 @@ pub fn compare() -> Vec<Comparison> {
 }
 
 /// One call of a story.
-struct Told {
-    owner: char,
+pub struct Told {
+    /// Who calls.
+    pub owner: char,
     /// As the probe records it.
-    call: &'static str,
+    pub call: &'static str,
     /// Its place in the owner's script; none for what is no call.
-    place: Option<u32>,
-    /// The topic of a record, and its number there among those of the owner.
-    record: Option<char>,
-    at: SimTime,
+    pub place: Option<u32>,
+    /// The topic of a record.
+    pub record: Option<char>,
+    /// When, or a moment less than two seconds before it is over.
+    pub at: SimTime,
 }
 
 /// A story and what became of it.
-struct Tale {
-    told: Vec<Told>,
-    owners: Vec<char>,
-    trace: Trace,
-    interval_ms: u64,
+pub struct Tale {
+    /// Its calls, in their order.
+    pub told: Vec<Told>,
+    /// The owners, in the order of their producers.
+    pub owners: Vec<char>,
+    /// The run.
+    pub trace: Trace,
+    /// How often the coordinator looks for what took too long, in milliseconds.
+    pub interval_ms: u64,
+    /// Producer ids are counted from this one.
+    pub first_producer_id: i64,
 }
 
 /// The script of a story, being written.
@@ -177,6 +185,7 @@ fn tell(recorded: &Value, story: &str, (version, timeout_ms, scan_ms): (u32, u64
         told: script.told,
         owners: script.owners,
         interval_ms: scan_ms,
+        first_producer_id: 0,
     }
 }
 
@@ -299,7 +308,8 @@ impl Script {
 }
 
 impl Tale {
-    fn beside(&self, path: &str, recorded: &Value) -> Comparison {
+    /// Calls, logs and steps beside what was recorded.
+    pub fn beside(&self, path: &str, recorded: &Value) -> Comparison {
         let mut comparison = Comparison::new(path, MECHANISM).list(
             "what each call gave",
             &recorded_calls(recorded),
@@ -374,7 +384,26 @@ impl Tale {
             return Vec::new();
         };
         let entries = simulation.transactional_entries(index);
-        entries.iter().map(log_line).collect()
+        let counted = |entry: &TransactionalEntry| self.log_line(entry);
+        entries.iter().map(counted).collect()
+    }
+
+    fn log_line(&self, entry: &TransactionalEntry) -> String {
+        let (producer_id, epoch) = entry.producer;
+        let producer_id = producer_id - self.first_producer_id;
+        let offset = entry.offset;
+        match entry.what {
+            EntryKind::Records {
+                records,
+                base_sequence,
+                bytes,
+            } => format!(
+                "{offset}: {records} of {producer_id}/{epoch} from {base_sequence}, {bytes} bytes"
+            ),
+            EntryKind::Marker(result) => {
+                format!("{offset}: {} {producer_id}/{epoch}", result.name())
+            }
+        }
     }
 
     fn states(&self) -> Vec<String> {
@@ -386,7 +415,8 @@ impl Tale {
                 epoch,
                 partitions,
                 ..
-            } => {
+            } if *producer_id >= self.first_producer_id => {
+                let producer_id = producer_id - self.first_producer_id;
                 let topics = partitions.iter().map(|index| index.name().topic.0);
                 let mut topics: Vec<_> = topics.map(|topic| ["a", "b"][topic as usize]).collect();
                 topics.sort_unstable();
@@ -411,21 +441,6 @@ impl Tale {
             found.map_or(f64::NAN, |stamped| stamped.at.as_nanos() as f64 / 1e6)
         };
         moment("PrepareAbort") - moment("Ongoing")
-    }
-}
-
-fn log_line(entry: &TransactionalEntry) -> String {
-    let (producer_id, epoch) = entry.producer;
-    let offset = entry.offset;
-    match entry.what {
-        EntryKind::Records {
-            records,
-            base_sequence,
-            bytes,
-        } => format!(
-            "{offset}: {records} of {producer_id}/{epoch} from {base_sequence}, {bytes} bytes"
-        ),
-        EntryKind::Marker(result) => format!("{offset}: {} {producer_id}/{epoch}", result.name()),
     }
 }
 

@@ -17,3 +17,4 @@ mod skew;
 mod support;
 mod swarm;
 mod terminal;
+mod transactions_tool;

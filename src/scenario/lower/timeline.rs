@@ -5,7 +5,7 @@ use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::scenario::sources::Sources;
 use crate::scenario::tree::Place;
-use crate::sim::command::Command;
+use crate::sim::command::{Command, Inquiry};
 use crate::sim::time::SimTime;
 
 use super::World;
@@ -24,6 +24,10 @@ pub(super) fn timeline(
             continue;
         };
         match command::parse(line, names) {
+            // What this tool shows becomes an event.
+            Ok(command @ Command::Inquire(Inquiry::Transactions(_))) => {
+                timeline.extend(at.map(|at| (at, command)));
+            }
             Ok(Command::Inquire(_) | Command::Follow { .. }) => {
                 let problem = Problem::new("this command only looks, and nobody sees it here");
                 let problem = problem.at(fields.place_of("do"), "");

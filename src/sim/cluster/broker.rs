@@ -179,6 +179,11 @@ impl Broker {
         }
     }
 
+    /// Whether its log directory takes nothing more.
+    pub fn is_full(&self) -> bool {
+        self.disk.space == Space::Full
+    }
+
     /// Whether its process answers.
     pub fn is_serving(&self) -> bool {
         matches!(self.process, Process::Up | Process::ShuttingDown)

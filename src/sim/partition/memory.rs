@@ -50,17 +50,23 @@ impl Partition {
             return;
         }
         let mut transactions = self.transactions.take().unwrap_or_default();
+        let last_writes = transactions.last_writes();
         transactions.truncate(fork);
         for batch in back {
             let (offset, stamp) = (batch.base_offset, batch.stamp);
+            let at = last_writes.get(&stamp.producer_id).copied();
+            let at = at.unwrap_or(SimTime::ZERO);
             match stamp.content {
                 Content::Plain => {}
-                Content::Transactional => transactions.append(&part_of(self, batch), offset),
+                Content::Transactional => {
+                    transactions.append(&part_of(self, batch), (offset, at));
+                }
                 Content::Marker(result, coordinator_epoch) => transactions.recall_marker(Marker {
                     offset,
                     producer: (stamp.producer_id, stamp.epoch),
                     result,
                     coordinator_epoch,
+                    at,
                 }),
             }
         }

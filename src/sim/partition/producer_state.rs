@@ -70,6 +70,12 @@ impl ProducerState {
         self.epoch
     }
 
+    /// Sequence of its last record, if a batch of this epoch is remembered.
+    pub fn last_sequence(&self) -> Option<i32> {
+        let known = &self.batches[..self.count as usize];
+        known.last().map(|batch| batch.last_sequence)
+    }
+
     /// Whether no batch of this epoch is remembered.
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -48,7 +48,7 @@ impl Partition {
         let batch = batch_of(producer, part, Content::Transactional);
         let base_offset = self.extend_log(batch, now);
         self.note_compression(part);
-        self.transactions_mut().append(part, base_offset);
+        self.transactions_mut().append(part, (base_offset, now));
         base_offset
     }
 
@@ -67,7 +67,12 @@ impl Partition {
         };
         let batch = LogBatch::of_broker(CONTROL_BATCH_BYTES, stamp);
         let offset = self.extend_log(batch, now);
-        let marker = Marker { offset, ..marker };
+        let at = now;
+        let marker = Marker {
+            offset,
+            at,
+            ..marker
+        };
         self.transactions_mut().append_marker(marker, version);
         offset
     }

@@ -15,6 +15,7 @@ use crate::kafka::error::ErrorCode;
 use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult, TransactionVersion};
 use crate::sim::partition::{ProducerState, Verdict};
 use crate::sim::request::Part;
+use crate::sim::time::SimTime;
 use crate::sim::view::{EntryKind, TransactionalEntry};
 
 /// Transactional batches and markers that a partition remembers one by one at most. Who reads what
@@ -45,6 +46,7 @@ enum Entry {
 struct DataBatch {
     base_offset: u64,
     part: Part,
+    at: SimTime,
 }
 
 /// A control record that ends a transaction in one partition.
@@ -58,6 +60,8 @@ pub struct Marker {
     pub result: TransactionResult,
     /// The epoch of the coordinator that wanted it.
     pub coordinator_epoch: u32,
+    /// When it was written.
+    pub at: SimTime,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -219,11 +223,15 @@ impl ProducerStates {
         }
     }
 
-    /// A batch was appended.
-    pub fn append(&mut self, part: &Part, base_offset: u64) {
+    /// A batch was appended at its offset, then.
+    pub fn append(&mut self, part: &Part, (base_offset, at): (u64, SimTime)) {
         self.verifying.remove(&part.producer_id);
         let part = *part;
-        self.enter(Entry::Data(DataBatch { base_offset, part }));
+        self.enter(Entry::Data(DataBatch {
+            base_offset,
+            part,
+            at,
+        }));
     }
 
     /// Whether a marker may be written (`ProducerAppendInfo.checkProducerEpoch`,
@@ -481,6 +489,7 @@ impl States {
                 open_since: None,
             });
         state.batches.append(part, batch.base_offset);
+        state.batches.note_write(batch.at);
         state.open_since.get_or_insert(batch.base_offset);
     }
 
@@ -492,6 +501,7 @@ impl States {
             open_since: None,
         });
         state.batches.move_to(epoch);
+        state.batches.note_write(marker.at);
         state.coordinator_epoch = Some(marker.coordinator_epoch);
         let Some(first_offset) = state.open_since.take() else {
             return;
@@ -529,5 +539,6 @@ impl States {
     }
 }
 
+mod active;
 #[cfg(test)]
 mod tests;

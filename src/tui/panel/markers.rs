@@ -57,6 +57,8 @@ pub struct Markers<'a> {
     pub lines: Vec<Line<'static>>,
     /// Transactions that are open or being ended.
     pub open: usize,
+    /// Transactions that are open in a partition, and that no coordinator knows of.
+    pub hanging: usize,
     /// First line shown.
     pub first: u16,
 }
@@ -69,6 +71,11 @@ impl<'a> Markers<'a> {
         } else {
             Vec::new()
         };
+        let hanging = if transactions.is_empty() {
+            0
+        } else {
+            scene.session.simulation().hanging_transactions()
+        };
         let is_open = |view: &&TransactionView| {
             let is_ended = view.state.prepared().is_some();
             is_ended || view.state == TransactionState::Ongoing
@@ -76,6 +83,7 @@ impl<'a> Markers<'a> {
         Self {
             theme: scene.theme(),
             open: transactions.iter().filter(is_open).count(),
+            hanging,
             lines: lines(scene, &transactions, area),
             first: scene.model.scroll[Pane::Markers.index()],
         }
@@ -160,11 +168,18 @@ fn in_detail(
 impl Panel for Markers<'_> {
     fn value(&self, _room: u16) -> Line<'static> {
         let styles = self.theme.styles;
-        match (self.lines.is_empty(), self.open) {
-            (true, _) => Line::from(Span::styled("none", styles.text.dim)),
-            (false, 0) => Line::from(Span::styled("none open", styles.text.dim)),
-            (false, open) => Line::from(Span::styled(format!("{open} open"), styles.text.plain)),
+        if self.lines.is_empty() {
+            return Line::from(Span::styled("none", styles.text.dim));
         }
+        let open = match self.open {
+            0 => Span::styled("none open", styles.text.dim),
+            open => Span::styled(format!("{open} open"), styles.text.plain),
+        };
+        let hanging = (self.hanging > 0).then(|| {
+            let words = format!(", {} hanging", self.hanging);
+            Span::styled(words, styles.tone.warn)
+        });
+        [Some(open), hanging].into_iter().flatten().collect()
     }
 
     fn extent(&self, area: Rect) -> Extent {

@@ -12,11 +12,10 @@ use std::collections::BTreeMap;
 use crate::kafka::error::ErrorCode;
 use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult, TransactionVersion};
 use crate::sim::cluster::Cluster;
-use crate::sim::cluster::broker::Space;
-use crate::sim::cluster::transaction::IdPlace;
 use crate::sim::cluster::transaction::metadata::Participant;
 use crate::sim::cluster::transaction::peers::{PeerAsk, PeerCallId};
 use crate::sim::cluster::transaction::state_log::Then;
+use crate::sim::cluster::transaction::{IdPlace, Transactions};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::Fact;
@@ -47,6 +46,15 @@ enum MarkerStage {
     Sent,
 }
 
+impl Transactions {
+    /// Who still lacks the marker of a transaction that is being ended; nothing if none is.
+    pub(super) fn participants_left(&self, place: IdPlace) -> Option<Vec<Participant>> {
+        let mut completions = self.completions.iter();
+        let found = completions.find(|completion| completion.place == place)?;
+        Some(found.left.keys().copied().collect())
+    }
+}
+
 /// Markers from one broker for another.
 #[derive(Clone, Debug, Default)]
 pub struct MarkerQueue {
@@ -63,6 +71,30 @@ pub struct MarkerOrder {
     result: TransactionResult,
     coordinator_epoch: u32,
     version: TransactionVersion,
+}
+
+/// What a control record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlRecord {
+    /// Whose, with the epoch that it carries.
+    pub producer: ProducerIdAndEpoch,
+    /// How the transaction ends.
+    pub result: TransactionResult,
+    /// The epoch of the coordinator that wants it.
+    pub coordinator_epoch: u32,
+    /// Under which version the transaction ran.
+    pub version: TransactionVersion,
+}
+
+impl MarkerOrder {
+    fn control_record(&self) -> ControlRecord {
+        ControlRecord {
+            producer: self.producer,
+            result: self.result,
+            coordinator_epoch: self.coordinator_epoch,
+            version: self.version,
+        }
+    }
 }
 
 /// A marker that waits for its replicas.
@@ -250,45 +282,46 @@ impl Cluster {
                 return self.end_offsets(ctx, at, (group, order.producer), order.result);
             }
         };
-        let is_full = self.brokers[at.index()].disk.space == Space::Full;
-        let partition = &mut self.partitions[index.index()];
-        if !partition.is_led_by(at) {
-            return Err(ErrorCode::NotLeaderOrFollower);
-        }
-        if is_full {
-            return Err(ErrorCode::KafkaStorageError);
-        }
-        if partition.isr.len() < partition.effective_min_isr() {
-            return Err(ErrorCode::NotEnoughReplicas);
-        }
-        if let Some(states) = partition.transactions() {
-            states.check_marker(order.producer, order.coordinator_epoch, order.version)?;
-        }
-        let marker = Marker {
-            offset: 0,
-            producer: order.producer,
-            result: order.result,
-            coordinator_epoch: order.coordinator_epoch,
-        };
-        let offset = partition.append_marker(marker, order.version, ctx.now);
-        partition.advance_high_watermark();
-        self.mark_dirty(index, at);
+        let control = order.control_record();
+        self.check_control_record((at, index), &control)?;
+        let offset = self.write_control_record(ctx, (at, index), &control);
         self.transactions.marker_waits.push(MarkerWait {
             partition: index,
             required_offset: offset + 1,
             call,
             at,
         });
-        let (producer_id, epoch) = order.producer;
+        Ok(())
+    }
+
+    /// A leader writes a control record; gives its offset.
+    pub(super) fn write_control_record(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (at, index): (BrokerIndex, PartitionIndex),
+        control: &ControlRecord,
+    ) -> u64 {
+        let partition = &mut self.partitions[index.index()];
+        let marker = Marker {
+            offset: 0,
+            producer: control.producer,
+            result: control.result,
+            coordinator_epoch: control.coordinator_epoch,
+            at: ctx.now,
+        };
+        let offset = partition.append_marker(marker, control.version, ctx.now);
+        partition.advance_high_watermark();
+        self.mark_dirty(index, at);
+        let (producer_id, epoch) = control.producer;
         let fact = Fact::MarkerWritten {
             partition: index,
             offset,
             producer_id,
             epoch,
-            result: order.result,
+            result: control.result,
         };
         ctx.fact(Rank::broker(at), fact);
-        Ok(())
+        offset
     }
 
     /// The high watermark of a partition moved, or its leader is gone: markers may be done.

@@ -5,7 +5,8 @@
 //! leader. `metadata` has the state machine as pure functions, `state_log` writes its steps,
 //! `requests` answers producers, `verification` is what leaders of partitions ask the coordinator,
 //! `markers` carries decisions out, `timeouts` gives up transactions that take too long, `offsets`
-//! is the group coordinator's part, and `peers` what brokers say to each other.
+//! is the group coordinator's part, `peers` what brokers say to each other, and `tool` what
+//! `kafka-transactions.sh` finds and does.
 //!
 //! Source: `TransactionCoordinator`, `TransactionStateManager`, `TransactionMarkerChannelManager`,
 //! `AddPartitionsToTxnManager`.
@@ -21,6 +22,7 @@ mod peers;
 mod requests;
 mod state_log;
 mod timeouts;
+mod tool;
 mod verification;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -32,6 +32,7 @@ fn marker(offset: u64, epoch: i16, result: TransactionResult) -> Marker {
         producer: (P, epoch),
         result,
         coordinator_epoch: 0,
+        at: SimTime::ZERO,
     }
 }
 
@@ -39,9 +40,9 @@ fn marker(offset: u64, epoch: i16, result: TransactionResult) -> Marker {
 fn classic(commit_epoch: i16) -> ProducerStates {
     let mut states = ProducerStates::default();
     let version = TransactionVersion::Two;
-    states.append(&part((P, 0), 0), 40);
+    states.append(&part((P, 0), 0), (40, SimTime::ZERO));
     states.append_marker(marker(41, 1, TransactionResult::Abort), version);
-    states.append(&part((P, 2), 0), 42);
+    states.append(&part((P, 2), 0), (42, SimTime::ZERO));
     states.append_marker(marker(43, commit_epoch, TransactionResult::Commit), version);
     states
 }
@@ -112,7 +113,7 @@ fn a_marker_in_between_takes_the_coordinators_word_back_in_version_1() {
 #[test]
 fn the_first_unstable_offset_waits_for_the_markers_replication() {
     let mut states = ProducerStates::default();
-    states.append(&part((P, 0), 0), 40);
+    states.append(&part((P, 0), 0), (40, SimTime::ZERO));
     assert_eq!(states.first_unstable_offset(41), Some(40));
     let commit = marker(41, 1, TransactionResult::Commit);
     states.append_marker(commit, TransactionVersion::Two);

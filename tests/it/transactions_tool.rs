@@ -1,0 +1,77 @@
+//! `kafka-transactions.sh` at the prompt, beside a transaction that hangs.
+
+use crate::support::{embedded, run_to, seconds};
+use kdrill::session::Session;
+
+/// A minute after a late record opened a transaction at offset 120.
+fn hanging() -> Session {
+    run_to(embedded("hanging-transaction"), seconds(73.0))
+}
+
+fn says(session: &mut Session, line: &str) -> String {
+    let line = format!("kafka-transactions.sh {line}");
+    match session.command(&line) {
+        Ok(text) => text,
+        Err(problem) => problem.message,
+    }
+}
+
+fn go_on(session: &mut Session) {
+    let next = session.now().as_seconds() + 1.0;
+    let _ = session.advance_to(seconds(next), u64::MAX);
+}
+
+const ABORT: &str = "abort --topic driver-payouts --partition 5";
+const FIND: &str = "find-hanging --topic driver-payouts --max-transaction-timeout 1";
+
+#[test]
+fn what_hangs_is_found_and_ended_by_its_first_offset() {
+    let mut session = hanging();
+    assert_eq!(session.simulation().hanging_transactions(), 1);
+    let found = says(&mut session, FIND);
+    let row = found.lines().nth(1).unwrap_or_default();
+    let cells: Vec<&str> = row.split('\t').map(str::trim).collect();
+    assert_eq!(cells[..6], ["driver-payouts", "5", "4001", "0", "0", "120"]);
+    let line = format!("{ABORT} --start-offset 120");
+    assert_eq!(says(&mut session, &line), "");
+    go_on(&mut session);
+    assert_eq!(session.simulation().hanging_transactions(), 0);
+    assert_eq!(
+        says(&mut session, &line),
+        "Could not find any open transactions starting at offset 120 on partition driver-payouts-5"
+    );
+}
+
+#[test]
+fn it_is_ended_by_producer_id_and_epochs_as_well() {
+    let mut session = hanging();
+    let line = format!("{ABORT} --producer-id 4001 --producer-epoch 0 --coordinator-epoch -1");
+    assert_eq!(says(&mut session, &line), "");
+    go_on(&mut session);
+    assert_eq!(session.simulation().hanging_transactions(), 0);
+}
+
+#[test]
+fn a_marker_of_an_earlier_epoch_is_refused() {
+    let mut session = hanging();
+    let line = format!("{ABORT} --producer-id 5001 --producer-epoch -1 --coordinator-epoch 0");
+    let spec = "AbortTransactionSpec(topicPartition=driver-payouts-5, producerId=5001, \
+                producerEpoch=-1, coordinatorEpoch=0)";
+    assert_eq!(
+        says(&mut session, &line),
+        format!(
+            "Failed to abort transaction {spec}: WriteTxnMarkers request with {spec} failed due an \
+             invalid producer epoch. Enable debug logging for additional detail."
+        )
+    );
+}
+
+#[test]
+fn looking_at_transactions_is_not_part_of_the_run() {
+    let (mut looked, plain) = (hanging(), hanging());
+    for line in ["list", FIND, "describe --transactional-id payouts-pod-2"] {
+        let _ = says(&mut looked, line);
+    }
+    assert_eq!(looked.digest(), plain.digest());
+    assert!(looked.journal().is_empty());
+}
