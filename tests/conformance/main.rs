@@ -46,8 +46,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 22] = [
-const COMPARED: [fn() -> Vec<Comparison>; 23] = [
+const COMPARED: [fn() -> Vec<Comparison>; 25] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
