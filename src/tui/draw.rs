@@ -265,22 +265,31 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
         }
         Layer::Output(words, first) => {
             let style = theme.styles.text.plain;
-            let plain = |line: &str| text::visible(&line.replace('\t', "  ")).into_owned();
-            // The columns of a table stand below each other where there is room for them.
-            let fitted = |line: String| {
-                let line = line.trim_end();
-                if text::width(line) <= width {
-                    vec![line.to_owned()]
-                } else {
-                    text::wrap(line, width)
-                }
-            };
-            let lines = words.lines().flat_map(|line| fitted(plain(line)));
-            let lines = lines.map(|line| Line::from(Span::styled(line, style)));
+            let lines = printed(words, width);
+            let lines = lines
+                .into_iter()
+                .map(|line| Line::from(Span::styled(line, style)));
             Some(("Printed".to_owned(), lines.collect(), *first))
         }
         Layer::None | Layer::Prompt | Layer::Filter | Layer::Leave => None,
     }
+}
+
+/// What a tool printed: the columns of a table stand below each other where there is room for all
+/// of them.
+fn printed(words: &str, width: u16) -> Vec<String> {
+    let with_gaps = |gap: &str| {
+        let lines = words.lines().map(|line| line.replace('\t', gap));
+        let lines = lines.map(|line| text::visible(line.trim_end()).into_owned());
+        lines.collect::<Vec<String>>()
+    };
+    let fits = |lines: &Vec<String>| lines.iter().all(|line| text::width(line) <= width);
+    let whole = ["  ", " "].map(with_gaps).into_iter().find(fits);
+    whole.unwrap_or_else(|| {
+        let lines = with_gaps("  ");
+        let wrapped = lines.iter().flat_map(|line| text::wrap(line, width));
+        wrapped.collect()
+    })
 }
 
 fn layer_outline(body: Rect, layer: &Layer, lines: usize) -> Rect {
