@@ -108,6 +108,7 @@ fact_kinds! {
     TransactionChanged = "transaction-changed", Fact::TransactionChanged { .. },
     MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
     TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
+    TransactionFailed = "transaction-failed", Fact::TransactionFailed { .. },
 }
 
 impl FactKind {
@@ -120,6 +121,7 @@ impl FactKind {
             | Fact::ClientFailed { .. }
             | Fact::UnassignedFailed { .. }
             | Fact::TransactionCallFailed { .. }
+            | Fact::TransactionFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
             | Fact::ConsumerFailed { .. }

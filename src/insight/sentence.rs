@@ -112,7 +112,8 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         | Fact::KeySplit { .. } => of_topic(fact, config),
         Fact::TransactionChanged { .. }
         | Fact::MarkerWritten { .. }
-        | Fact::TransactionCallFailed { .. } => {
+        | Fact::TransactionCallFailed { .. }
+        | Fact::TransactionFailed { .. } => {
             super::transaction_words::of_transaction(fact, config)
         }
     }

@@ -2,8 +2,9 @@
 
 use super::names;
 use crate::kafka::transaction::TransactionState;
+use crate::kafka::transaction_message::AwaitedOperation;
 use crate::sim::config::Config;
-use crate::sim::fact::Fact;
+use crate::sim::fact::{ErrorClass, Exception, Fact};
 
 /// What happened, in a sentence without a full stop.
 pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
@@ -53,12 +54,46 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
             operation,
             exception,
         } => format!(
-            "{}: {}() threw {}: {}",
+            "{}: {}() {} {}",
             names::producer(config, *producer),
-            operation.method(),
-            exception.class.name(),
+            call_name(*operation, exception),
+            verb(exception),
+            error(exception),
+        ),
+        Fact::TransactionFailed {
+            producer,
+            exception,
+        } => format!(
+            "{}: the current transaction failed: {} ({})",
+            names::producer(config, *producer),
             exception.text,
+            exception.class.name(),
         ),
         _ => String::new(),
+    }
+}
+
+/// A transactional call as its client names it.
+fn call_name(operation: AwaitedOperation, exception: &Exception) -> &'static str {
+    match exception.class {
+        ErrorClass::Java(_) => operation.method(),
+        ErrorClass::Rdkafka(_) => operation.rdkafka_call(),
+    }
+}
+
+/// A Java client throws, librdkafka returns.
+pub(super) const fn verb(exception: &Exception) -> &'static str {
+    match exception.class {
+        ErrorClass::Java(_) => "threw",
+        ErrorClass::Rdkafka(_) => "returned",
+    }
+}
+
+/// An error with its text, and with what librdkafka says that helps.
+pub(super) fn error(exception: &Exception) -> String {
+    let (name, text) = (exception.class.name(), &exception.text);
+    match exception.remedy.words() {
+        "" => format!("{name}: {text}"),
+        remedy => format!("{name} ({remedy}): {text}"),
     }
 }

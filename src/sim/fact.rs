@@ -20,7 +20,7 @@ use crate::sim::ids::{
 };
 use crate::sim::time::{SimSpan, SimTime};
 
-pub use crate::sim::exception::{ErrorClass, Exception};
+pub use crate::sim::exception::{ErrorClass, Exception, Remedy};
 pub use crate::sim::flow::{Acknowledged, Appended, Consumed, Flow, UnassignedEnd};
 pub use crate::sim::segments::Retention;
 
@@ -470,6 +470,13 @@ pub enum Fact {
         /// Which call.
         operation: AwaitedOperation,
         /// What the application got.
+        exception: Arc<Exception>,
+    },
+    /// A transaction of a librdkafka client can only be aborted.
+    TransactionFailed {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Why.
         exception: Arc<Exception>,
     },
 }

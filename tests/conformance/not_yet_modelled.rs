@@ -14,21 +14,23 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "retries/exact-moved-leader-unnamed",
     // The controller quorum never fails here.
     "failover/crash-of-controller/*",
-    // librdkafka's transactions come with its own API.
-    "transactions/rdkafka/*",
     // How long calls take is mostly the recording machine's own time.
     "transactions/java-1/back-to-back",
     "transactions/java-2/back-to-back",
+    "transactions/rdkafka/back-to-back",
     // Markers alone are held back, or their coordinator is killed while they are.
     "transactions/java-1/concurrent",
     "transactions/java-2/concurrent",
+    "transactions/rdkafka/concurrent",
     "transactions/java-1/coordinator-killed",
     "transactions/java-2/coordinator-killed",
+    "transactions/rdkafka/coordinator-killed",
     // A late write behind a marker, and the tools that find it.
     "transactions/java-1/hanging",
     // The lags of readers are compared with the lanes.
     "transactions/java-1/readers",
     "transactions/java-2/readers",
+    "transactions/rdkafka/readers",
     // The simulated application always has addresses and serializers.
     "java-config/bootstrap-absent",
     "java-config/serializer-absent",
