@@ -91,6 +91,14 @@ impl TransactionState {
             _ => None,
         }
     }
+
+    /// Whether nothing is open or being carried out.
+    pub const fn is_settled(self) -> bool {
+        matches!(
+            self,
+            Self::Empty | Self::CompleteCommit | Self::CompleteAbort
+        )
+    }
 }
 
 #[cfg(test)]

@@ -450,6 +450,12 @@ impl Simulation {
         self.records.notes(topic)
     }
 
+    /// The batches of a partition's log, as far as they are remembered, oldest first; markers of
+    /// transactions are among them, and what the cleaner left is not.
+    pub fn log_batches(&self, index: PartitionIndex) -> impl Iterator<Item = &LogBatch> {
+        self.cluster.partition(index).log.batches()
+    }
+
     /// The records of a partition's log, as far as they are remembered: offset, producer, ordinal.
     /// Transaction markers are not among them.
     pub fn log_records(

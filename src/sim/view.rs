@@ -3,9 +3,9 @@
 //! Looking never changes anything: every method of [`View`] takes `&self` and computes what a real
 //! client or broker would show at this moment.
 
-use crate::kafka::error::ErrorCode;
 use std::sync::Arc;
 
+use crate::kafka::error::ErrorCode;
 use crate::kafka::rdkafka_metric::{
     RdkafkaBrokerMetric, RdkafkaMetric, RdkafkaPartitionMetric, RdkafkaTopicMetric,
 };
@@ -17,6 +17,8 @@ use crate::sim::ids::{
     TopicPartition,
 };
 use crate::sim::time::{SimSpan, SimTime};
+
+pub use crate::sim::history::{Content, LogBatch, Stamp};
 
 /// A producer's application and client.
 #[derive(Clone, Debug, PartialEq)]

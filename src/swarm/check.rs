@@ -7,12 +7,13 @@ use std::fmt;
 
 use super::census::{Fate, Told};
 use super::drive::Observed;
+use super::{readers, transactions};
 use crate::insight::ledger::{Audit, DuplicateCause};
-use crate::kafka::settings::{Acks, OffsetReset, RequiredAcks};
+use crate::kafka::settings::{Acks, RequiredAcks};
 use crate::sim::Simulation;
 use crate::sim::config::{AtEnd, ClientConfig, OnFailed, Peer, ProducerConfig};
 use crate::sim::fact::{BrokerState, LinkState};
-use crate::sim::ids::{BrokerIndex, GroupIndex, PartitionIndex, ProducerIndex};
+use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex};
 use crate::sim::view::{PartitionView, ProcessState, ThreadState};
 
 /// A promise of Kafka's, or of the simulation.
@@ -37,6 +38,19 @@ pub enum Invariant {
     DuplicatesNamed,
     /// Acknowledged records of one producer stand in the order in which they were sent.
     OrderKept,
+    /// All partitions of a transaction get the outcome that was decided, and no other.
+    Atomicity,
+    /// No record is committed twice.
+    CommittedOnce,
+    /// Nobody who reads committed records is given one that is open or aborted.
+    OnlyCommittedRead,
+    /// A producer id with an epoch belongs to one client.
+    OneOwnerPerEpoch,
+    /// Within a leader epoch a last stable offset never goes back, and never beyond the high
+    /// watermark.
+    LastStableOffsetMonotone,
+    /// Once everything is cured, no transaction is open.
+    TransactionsEnd,
     /// Once everything is cured, no record is under way any more.
     Drained,
     /// Once everything is cured, applications have done all they had to do.
@@ -73,6 +87,12 @@ impl Invariant {
             Self::TwiceOnlyIfRetried => "twice-only-if-retried",
             Self::DuplicatesNamed => "duplicates-named",
             Self::OrderKept => "order-kept",
+            Self::Atomicity => "atomicity",
+            Self::CommittedOnce => "committed-once",
+            Self::OnlyCommittedRead => "only-committed-read",
+            Self::OneOwnerPerEpoch => "one-owner-per-epoch",
+            Self::LastStableOffsetMonotone => "last-stable-offset-monotone",
+            Self::TransactionsEnd => "transactions-end",
             Self::Drained => "drained",
             Self::ApplicationsDone => "applications-done",
             Self::ClusterHealed => "cluster-healed",
@@ -118,6 +138,7 @@ pub(super) fn check(run: &Observed, ending: Ending) -> Vec<Broken> {
     for partition in simulation.partition_views() {
         broken.extend(offsets(simulation, &partition));
     }
+    broken.extend(transactions::check(run));
     for place in 0..simulation.config().producers.len() {
         let producer = ProducerIndex(place as u16);
         broken.extend(conservation(run, producer));
@@ -143,8 +164,9 @@ fn at_the_end(run: &Observed) -> Vec<Broken> {
     for partition in simulation.partition_views() {
         broken.extend(healed(simulation, &partition));
     }
+    broken.extend(transactions::unfinished(run));
     for place in 0..simulation.config().groups.len() {
-        broken.extend(read(run, GroupIndex(place as u16)));
+        broken.extend(readers::unfinished(run, GroupIndex(place as u16)));
     }
     broken
 }
@@ -161,7 +183,7 @@ fn looks_healed(simulation: &Simulation) -> bool {
         && simulation.link_state(Peer::Any, Peer::Any) == LinkState::Up
 }
 
-fn because(invariant: Invariant, text: String) -> Broken {
+pub(super) fn because(invariant: Invariant, text: String) -> Broken {
     Broken { invariant, text }
 }
 
@@ -172,12 +194,13 @@ fn config(run: &Observed, producer: ProducerIndex) -> &ProducerConfig {
 fn offsets(simulation: &Simulation, view: &PartitionView) -> Option<Broken> {
     let name = simulation.partition_name(view.index);
     let mut expected = view.log_start_offset;
-    for (offset, ..) in simulation.log_records(view.index) {
-        if offset != expected {
+    for batch in simulation.log_batches(view.index) {
+        if batch.base_offset != expected {
+            let offset = batch.base_offset;
             let text = format!("{name}: offset {offset} stands where {expected} is due");
             return Some(because(Invariant::OffsetsGapless, text));
         }
-        expected += 1;
+        expected = batch.end_offset();
     }
     (expected != view.log_end_offset).then(|| {
         let text = format!(
@@ -299,7 +322,7 @@ fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let partitions = run.simulation.partition_views();
     let is_promised = |place: usize| {
         let view = partitions.iter().find(|view| view.index.index() == place);
-        view.is_some_and(|view| promises_to_keep(run, view))
+        view.is_some_and(|view| keeps_what_it_has(run, view))
     };
     let lost = told.records().find(|(partition, _, record)| {
         record.fate() == Fate::AcknowledgedLost && is_promised(*partition)
@@ -315,7 +338,8 @@ fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     Some(because(Invariant::AcknowledgedStays, text))
 }
 
-fn promises_to_keep(run: &Observed, view: &PartitionView) -> bool {
+/// Whether nothing that is committed in this partition may go away.
+pub(super) fn keeps_what_it_has(run: &Observed, view: &PartitionView) -> bool {
     let settings = run.simulation.topic_settings(view.topic);
     let is_safe = settings.is_some_and(|settings| {
         settings.min_insync_replicas >= 2 && !settings.unclean_leader_election
@@ -395,63 +419,6 @@ fn healed(simulation: &Simulation, view: &PartitionView) -> Option<Broken> {
         return None;
     };
     Some(because(Invariant::ClusterHealed, text))
-}
-
-/// A group was given every record, and has committed to the end.
-fn read(run: &Observed, group: GroupIndex) -> Option<Broken> {
-    let config = run.simulation.config();
-    let members: Vec<_> = config
-        .consumers
-        .iter()
-        .filter(|c| c.group == group)
-        .collect();
-    let reads_all = members
-        .iter()
-        .all(|member| member.settings.offset_reset == OffsetReset::Earliest);
-    if !reads_all {
-        return None;
-    }
-    let name = &config.groups[group.index()].name;
-    let reads =
-        |partition: &PartitionView| members.iter().any(|m| m.topics.contains(&partition.topic));
-    for partition in run.simulation.partition_views().iter().filter(|p| reads(p)) {
-        if let Some(text) = unread(run, group, partition.index) {
-            return Some(because(
-                Invariant::EverythingRead,
-                format!("{name}: {text}"),
-            ));
-        }
-    }
-    let view = run.simulation.group(group);
-    let behind = view
-        .partitions
-        .iter()
-        .find(|partition| partition.lag() != Some(0));
-    let behind = behind.filter(|partition| partition.high_watermark > 0)?;
-    let text = format!(
-        "{name}: {} is read up to {:?} of {}",
-        run.simulation.partition_name(behind.partition),
-        behind.committed.or(behind.position),
-        behind.high_watermark,
-    );
-    Some(because(Invariant::GroupsDone, text))
-}
-
-fn unread(run: &Observed, group: GroupIndex, partition: PartitionIndex) -> Option<String> {
-    let watch = run.watch.partition(partition);
-    let view = run.simulation.partition(partition);
-    if watch.is_truncated || view.log_start_offset != watch.start_offset {
-        return None;
-    }
-    let (from, to) = (view.log_start_offset, view.high_watermark);
-    let given = watch.given[group.index()].count_within(from, to);
-    (given != to - from).then(|| {
-        format!(
-            "was given {given} of {} records of {}",
-            to - from,
-            run.simulation.partition_name(partition)
-        )
-    })
 }
 
 /// The interval sums of the ledger against records counted one by one.

@@ -47,12 +47,34 @@ struct Topic {
 struct Producer {
     name: String,
     client: Client,
+    transactional_id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Client {
     Java,
     Librdkafka,
+}
+
+/// What a load has to know of the client that it sends with.
+#[derive(Debug)]
+struct Habits {
+    client: Client,
+    batches: Batches,
+    /// How many loads share it.
+    loads: u32,
+    /// How many records a transaction has at most, where that is what ends it.
+    transaction_records: Option<u64>,
+}
+
+/// Whether a client may be given transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transactions {
+    /// It is idempotent.
+    Possible,
+    /// It is not; or it is older than 2.5, and once a record is lost nothing it sends is taken any
+    /// more, until it is closed.
+    Never,
 }
 
 /// How many records a client puts into a batch.

@@ -15,7 +15,9 @@ mod drive;
 mod hunt;
 mod plan;
 mod progress;
+mod readers;
 mod shrink;
+mod transactions;
 mod watch;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,15 +1,16 @@
-//! What happens in a run while it happens: high watermarks, in-sync replicas, epochs, failures
-//! that come together.
+//! What happens in a run while it happens: high watermarks, last stable offsets, in-sync replicas,
+//! epochs, failures that come together.
 //!
 //! A partition's promise ends (`is_void`) when every in-sync replica has lost unflushed records
 //! since it was last known to have everything: that is more than one failure at a time. An unclean
 //! election ends it too, and so does a leader that says without reason that it does not know a
 //! producer: librdkafka takes the next success for a sign that what came before was written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Broken;
 use super::check::Invariant;
+use super::transactions::TransactionWatch;
 use crate::insight::interval::IntervalSet;
 use crate::kafka::error::ErrorCode;
 use crate::sim::command::{BrokerFault, Command, ProducerFault};
@@ -29,10 +30,18 @@ pub(super) struct PartitionWatch {
     pub(super) is_truncated: bool,
     /// Where its log began.
     pub(super) start_offset: u64,
-    /// The leader's epoch and its high watermark at the last look.
-    seen: Option<(u32, u64)>,
+    /// What its leader said at the last look.
+    seen: Option<Marks>,
     /// By group: the offsets that its applications were given.
     pub(super) given: Vec<IntervalSet>,
+}
+
+/// What a leader said of its log.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    epoch: u32,
+    high_watermark: u64,
+    last_stable_offset: u64,
 }
 
 /// What was seen of one producer.
@@ -52,8 +61,12 @@ pub(super) struct ProducerWatch {
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
     groups: usize,
-    partitions: Vec<PartitionWatch>,
+    /// Those of topics; those of `__transaction_state` keep no promise of their own.
+    partitions: BTreeMap<PartitionIndex, PartitionWatch>,
     pub(super) producers: Vec<ProducerWatch>,
+    pub(super) transactions: TransactionWatch,
+    /// Whether `__transaction_state` ever lost records: what coordinators decided may be forgotten.
+    pub(super) is_state_lost: bool,
     pub(super) broken: Vec<Broken>,
 }
 
@@ -63,8 +76,10 @@ impl Watch {
         let config = simulation.config();
         let mut watch = Self {
             groups: config.groups.len(),
-            partitions: Vec::new(),
+            partitions: BTreeMap::new(),
             producers: vec![ProducerWatch::default(); config.producers.len()],
+            transactions: TransactionWatch::default(),
+            is_state_lost: false,
             broken: Vec::new(),
         };
         watch.meet_partitions(simulation);
@@ -73,7 +88,7 @@ impl Watch {
 
     /// What was seen of a partition.
     pub(super) fn partition(&self, partition: PartitionIndex) -> &PartitionWatch {
-        &self.partitions[partition.index()]
+        &self.partitions[&partition]
     }
 
     /// Takes what the engine said, in its order, and looks at the engine.
@@ -81,12 +96,15 @@ impl Watch {
         self.meet_partitions(simulation);
         for stamped in &output.facts {
             self.hear(stamped, simulation);
+            self.transactions.hear(stamped);
         }
         for flow in &output.flows {
             if let Flow::Consumed(consumed) = flow {
-                let watch = &mut self.partitions[consumed.partition.index()];
                 let GroupIndex(group) = consumed.group;
-                watch.given[group as usize].insert(consumed.from_offset, consumed.to_offset);
+                if let Some(watch) = self.partitions.get_mut(&consumed.partition) {
+                    watch.given[group as usize].insert(consumed.from_offset, consumed.to_offset);
+                }
+                self.transactions.note_given(consumed, simulation);
             }
         }
         self.look(simulation);
@@ -97,11 +115,12 @@ impl Watch {
         if self.partitions.len() == simulation.partition_count() {
             return;
         }
-        let mut indices: Vec<PartitionIndex> = simulation.partitions().collect();
-        indices.sort_unstable();
-        for index in indices.into_iter().skip(self.partitions.len()) {
+        for index in simulation.partitions() {
+            if self.partitions.contains_key(&index) {
+                continue;
+            }
             let view = simulation.partition(index);
-            self.partitions.push(PartitionWatch {
+            let watch = PartitionWatch {
                 isr: view.replicas,
                 robbed: BTreeSet::new(),
                 is_void: false,
@@ -109,7 +128,8 @@ impl Watch {
                 start_offset: view.log_start_offset,
                 seen: None,
                 given: vec![IntervalSet::default(); self.groups],
-            });
+            };
+            self.partitions.insert(index, watch);
         }
     }
 
@@ -117,20 +137,22 @@ impl Watch {
         match &stamped.fact {
             Fact::CommandApplied(command) => self.command(command, simulation),
             Fact::IsrChanged { partition, isr } => {
-                let watch = &mut self.partitions[partition.index()];
-                watch.robbed.retain(|broker| isr.contains(broker));
-                watch.isr.clone_from(isr);
-                // Only those that lost records are left in sync.
-                watch.look_for_an_end();
+                if let Some(watch) = self.partitions.get_mut(partition) {
+                    watch.robbed.retain(|broker| isr.contains(broker));
+                    watch.isr.clone_from(isr);
+                    // Only those that lost records are left in sync.
+                    watch.look_for_an_end();
+                }
             }
             Fact::LeaderChanged {
                 partition,
                 unclean: true,
                 ..
-            } => self.partitions[partition.index()].is_void = true,
-            Fact::RecordsTruncated { partition, .. } => {
-                self.partitions[partition.index()].is_truncated = true;
-            }
+            } => self.void(*partition),
+            Fact::RecordsTruncated { partition, .. } => match self.partitions.get_mut(partition) {
+                Some(watch) => watch.is_truncated = true,
+                None => self.is_state_lost = true,
+            },
             Fact::ProducerIdAssigned {
                 producer, epoch, ..
             } => self.of(*producer).bumps += u64::from(*epoch > 0),
@@ -155,7 +177,7 @@ impl Watch {
     fn command(&mut self, command: &Command, simulation: &Simulation) {
         match command {
             Command::Broker(broker, BrokerFault::Kill { lose_tail_records }) => {
-                for watch in &mut self.partitions {
+                for watch in self.partitions.values_mut() {
                     if *lose_tail_records > 0 && watch.isr.contains(broker) {
                         watch.robbed.insert(*broker);
                         watch.look_for_an_end();
@@ -168,7 +190,7 @@ impl Watch {
                 ..
             } => {
                 if let Some(index) = simulation.find_partition(*partition) {
-                    self.partitions[index.index()].is_void = true;
+                    self.void(index);
                 }
             }
             Command::Producer(producer, ProducerFault::Crash | ProducerFault::Restart)
@@ -179,7 +201,9 @@ impl Watch {
 
     fn look(&mut self, simulation: &Simulation) {
         for view in simulation.partition_views() {
-            let watch = &mut self.partitions[view.index.index()];
+            let Some(watch) = self.partitions.get_mut(&view.index) else {
+                continue;
+            };
             let Some((leader, epoch)) = view.office else {
                 watch.seen = None;
                 continue;
@@ -189,41 +213,60 @@ impl Watch {
                 watch.seen = None;
                 continue;
             }
-            let now = (epoch, view.high_watermark);
-            let name = || simulation.partition_name(view.index);
-            if let Some((epoch, before)) = watch.seen
-                && epoch == now.0
-                && now.1 < before
-            {
-                self.broken.push(Broken {
-                    invariant: Invariant::HighWatermarkMonotone,
-                    text: format!(
-                        "{}: in leader epoch {epoch} the high watermark went from {before} back \
-                         to {} (seen at {})",
-                        name(),
-                        now.1,
-                        simulation.now(),
-                    ),
-                });
-            }
-            if view.log_end_offset < view.high_watermark {
-                self.broken.push(Broken {
-                    invariant: Invariant::HighWatermarkMonotone,
-                    text: format!(
-                        "{}: the high watermark {} is beyond the log's end {} (seen at {})",
-                        name(),
-                        view.high_watermark,
-                        view.log_end_offset,
-                        simulation.now(),
-                    ),
-                });
-            }
-            watch.seen = Some(now);
+            let now = Marks {
+                epoch,
+                high_watermark: view.high_watermark,
+                last_stable_offset: view.last_stable_offset,
+            };
+            let before = watch.seen.replace(now).filter(|seen| seen.epoch == epoch);
+            let wrong = now.wrong(before, view.log_end_offset);
+            self.broken.extend(wrong.map(|(invariant, what)| Broken {
+                invariant,
+                text: format!(
+                    "{}: in leader epoch {epoch} {what} (seen at {})",
+                    simulation.partition_name(view.index),
+                    simulation.now()
+                ),
+            }));
+        }
+    }
+
+    fn void(&mut self, partition: PartitionIndex) {
+        if let Some(watch) = self.partitions.get_mut(&partition) {
+            watch.is_void = true;
         }
     }
 
     fn of(&mut self, producer: ProducerIndex) -> &mut ProducerWatch {
         &mut self.producers[producer.index()]
+    }
+}
+
+impl Marks {
+    /// What cannot be, beside what its leader said before in the same epoch.
+    fn wrong(self, before: Option<Self>, log_end_offset: u64) -> Option<(Invariant, String)> {
+        let before = before.unwrap_or(self);
+        let (mark, stable) = (self.high_watermark, self.last_stable_offset);
+        let back =
+            |what: &str, from: u64, to: u64| format!("the {what} went from {from} back to {to}");
+        let beyond = |what: &str, at: u64, end: &str, end_at: u64| {
+            format!("the {what} {at} is beyond the {end} {end_at}")
+        };
+        if mark < before.high_watermark {
+            let text = back("high watermark", before.high_watermark, mark);
+            Some((Invariant::HighWatermarkMonotone, text))
+        } else if log_end_offset < mark {
+            let text = beyond("high watermark", mark, "log's end", log_end_offset);
+            Some((Invariant::HighWatermarkMonotone, text))
+        } else if stable < before.last_stable_offset {
+            let text = back("last stable offset", before.last_stable_offset, stable);
+            Some((Invariant::LastStableOffsetMonotone, text))
+        } else if mark < stable {
+            let text = beyond("last stable offset", stable, "high watermark", mark);
+            Some((Invariant::LastStableOffsetMonotone, text))
+        } else {
+            None
+        }
     }
 }
 

@@ -89,8 +89,10 @@ impl Client {
             }
             self.init_producer_id(ctx);
         }
+        let mut serving = Serving::Data;
         for _ in 0..TURNS_MAX {
-            if self.serve_transaction(ctx) == Serving::OnlyTransaction {
+            serving = self.serve_transaction(ctx);
+            if serving == Serving::OnlyTransaction {
                 break;
             }
             let before = self.transaction_stage();
@@ -110,7 +112,8 @@ impl Client {
             self.sleep.wake_by_ms(self.next_timeout_ms(now_ms));
             self.refresh_timeout(now_ms);
         }
-        if self.sleep.would_reach(self.expiry_not_before_ms) {
+        // While the thread waits for something of a transaction, no batch expires.
+        if serving == Serving::Data && self.sleep.would_reach(self.expiry_not_before_ms) {
             self.refresh_expiry();
             self.sleep.wake_by_ms(self.expiry_not_before_ms);
         }

@@ -36,6 +36,11 @@ pub(super) fn draw(dice: &mut Dice, world: &World) -> String {
         let check = dice.pick(&[5, 300]);
         lines.set("config.leader.imbalance.check.interval.seconds", check);
     }
+    lines.set("transaction-version", dice.pick(&[1, 2, 2]));
+    let replicas = world.brokers.min(3);
+    let of_log = "config.transaction.state.log";
+    lines.set(&format!("{of_log}.replication.factor"), replicas);
+    lines.set(&format!("{of_log}.min.isr"), replicas.min(2));
     let delay = dice.pick(&[0, 500, 3_000]);
     lines.set("config.group.initial.rebalance.delay.ms", delay);
     lines.0.trim_end().to_owned()

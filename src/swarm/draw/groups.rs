@@ -33,6 +33,9 @@ fn group(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     if dice.chance(60) {
         lines.set("rate", dice.pick(&[300, 1_000, 5_000]));
     }
+    if dice.chance(50) {
+        lines.text("isolation", "read_committed");
+    }
     lines.text("config.auto.offset.reset", "earliest");
     lines.set("config.session.timeout.ms", dice.pick(&[6_000, 10_000]));
     lines.set("config.heartbeat.interval.ms", dice.pick(&[500, 2_000]));

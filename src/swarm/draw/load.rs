@@ -1,18 +1,15 @@
 //! What an application sends, and what it does when it is refused or told of a failure.
 
 use super::super::dice::Dice;
-use super::{Batches, Client, Lines, World};
+use super::{Batches, Client, Habits, Lines, World};
 
 /// Records of a load that waits for each of them, or sends each by itself, at most.
 const SINGLY_MAX: u64 = 100;
+/// Transactions of a load at most: each takes several round trips.
+const TRANSACTIONS_MAX: u64 = 60;
 
 /// The lines of one `[[producer.load]]`: at most ten seconds of sending.
-pub(super) fn draw(
-    dice: &mut Dice,
-    lines: &mut Lines,
-    world: &World,
-    (client, batches, loads): (Client, Batches, u32),
-) {
+pub(super) fn draw(dice: &mut Dice, lines: &mut Lines, world: &World, habits: &Habits) {
     lines.push("\n[[producer.load]]");
     let topic = dice.below(world.topics.len() as u64) as usize;
     lines.text("topic", &world.topics[topic].name);
@@ -36,16 +33,19 @@ pub(super) fn draw(
         1 => lines.set("await", "{ every = 10 }"),
         _ => {}
     }
-    if awaits == 0 || batches == Batches::Single {
+    if awaits == 0 || habits.batches == Batches::Single {
         // One at a time takes its time.
         records = records.min(SINGLY_MAX);
+    }
+    if let Some(most) = habits.transaction_records {
+        records = records.min(most * TRANSACTIONS_MAX);
     }
     lines.set("records", records);
     lines.text(
         "on-failed",
         dice.pick(&["count", "count", "resend", "spill"]),
     );
-    end(dice, lines, (client, loads));
+    end(dice, lines, (habits.client, habits.loads));
 }
 
 fn key(dice: &mut Dice, lines: &mut Lines) {

@@ -2,7 +2,7 @@
 
 use super::super::dice::Dice;
 use super::super::plan::Part;
-use super::{Batches, Client, Lines, Producer, World, load};
+use super::{Batches, Client, Habits, Lines, Producer, Transactions, World, load};
 
 /// One to three producers.
 pub(super) fn draw(dice: &mut Dice, world: &mut World) -> Vec<Part> {
@@ -25,23 +25,83 @@ fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     let mut lines = Lines::default();
     lines.push("[[producer]]");
     lines.text("name", &name);
-    let batches = match client {
+    let (batches, transactions) = match client {
         Client::Java => java(dice, &mut lines),
-        Client::Librdkafka => rdkafka(dice, &mut lines),
+        Client::Librdkafka => (rdkafka(dice, &mut lines), Transactions::Never),
+    };
+    let transactional_id = match transactions {
+        Transactions::Possible if dice.chance(45) => Some(transactional_id(dice, world, number)),
+        _ => None,
+    };
+    let (of_loads, transaction_records) = match &transactional_id {
+        Some(id) => in_transactions(dice, &mut lines, world, id),
+        None => (Vec::new(), None),
     };
     if dice.chance(25) {
         lines.text("start", dice.pick(&["10ms", "700ms", "2s"]));
     }
-    let loads = dice.pick(&[1, 1, 1, 2]);
-    for _ in 0..loads {
-        load::draw(dice, &mut lines, world, (client, batches, loads));
+    let habits = Habits {
+        client,
+        batches,
+        loads: dice.pick(&[1, 1, 1, 2]),
+        transaction_records,
+    };
+    for number in 0..habits.loads {
+        load::draw(dice, &mut lines, world, &habits);
+        if number == 0 {
+            for line in &of_loads {
+                lines.push(line);
+            }
+        }
     }
     let part = lines.part(&name);
-    world.producers.push(Producer { name, client });
+    world.producers.push(Producer {
+        name,
+        client,
+        transactional_id,
+    });
     part
 }
 
-fn java(dice: &mut Dice, lines: &mut Lines) -> Batches {
+/// Now and then one that another producer has already: one of the two is a zombie.
+fn transactional_id(dice: &mut Dice, world: &World, number: u64) -> String {
+    let mut known = world.producers.iter();
+    let known = known.find_map(|producer| producer.transactional_id.clone());
+    known
+        .filter(|_| dice.chance(40))
+        .unwrap_or_else(|| format!("txn-{number}"))
+}
+
+/// Of two owners of one id at most one comes back when it is fenced, or they would take turns for
+/// ever.
+fn in_transactions(
+    dice: &mut Dice,
+    lines: &mut Lines,
+    world: &World,
+    id: &String,
+) -> (Vec<String>, Option<u64>) {
+    lines.text("config.transactional.id", id);
+    let timeout = dice.pick(&[1_500, 4_000, 10_000]);
+    lines.set("config.transaction.timeout.ms", timeout);
+    let (ends, records) = match dice.below(5) {
+        place @ 0..=2 => {
+            let records = [1, 7, 60][place as usize];
+            (format!("{{ records = {records} }}"), Some(records))
+        }
+        3 => ("{ every = \"100ms\" }".to_owned(), None),
+        _ => ("{ every = \"900ms\" }".to_owned(), None),
+    };
+    let mut of_loads = vec![format!("transaction = {ends}")];
+    let mut owners = world.producers.iter();
+    let is_shared = owners.any(|producer| producer.transactional_id.as_ref() == Some(id));
+    if !is_shared {
+        let after = dice.pick(&["10ms", "700ms"]);
+        of_loads.push(format!("on-fenced = {{ rebuild-after = \"{after}\" }}"));
+    }
+    (of_loads, records)
+}
+
+fn java(dice: &mut Dice, lines: &mut Lines) -> (Batches, Transactions) {
     lines.text("client", "java");
     let versions = [
         "4.3", "4.3", "4.3", "4.0", "3.9", "3.5", "3.2", "2.8", "2.1",
@@ -87,10 +147,16 @@ fn java(dice: &mut Dice, lines: &mut Lines) -> Batches {
         lines.text("config.partitioner.class", class);
     }
     compression(dice, lines);
-    match batch_size {
+    let batches = match batch_size {
         0 => Batches::Single,
         _ => Batches::Deep,
-    }
+    };
+    let transactions = if is_idempotent && version != "2.1" {
+        Transactions::Possible
+    } else {
+        Transactions::Never
+    };
+    (batches, transactions)
 }
 
 fn rdkafka(dice: &mut Dice, lines: &mut Lines) -> Batches {

@@ -148,7 +148,7 @@ fn in_detail(
         let words = "no transactional id has an owner yet";
         of_ids.push(Line::styled(words, scene.theme().styles.text.dim));
     }
-    let of_lanes = lane::lanes(scene, partitions, width, detail >= Detail::Offsets);
+    let of_lanes = lane::lanes(scene, partitions, width, detail);
     // Many ids would hide the lanes.
     if ids.len() > 3 {
         of_lanes.into_iter().chain(of_ids).collect()

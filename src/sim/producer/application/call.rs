@@ -393,6 +393,8 @@ impl Application {
     }
 
     pub(super) fn after_flush(&mut self, ctx: &mut Context<'_>, place: usize) {
+        // What it waited for is no receipt of a record.
+        self.threads[place].awaited.clear();
         if let Some(load) = self.threads[place].load {
             let thread = &mut self.threads[place];
             let is_open = self.loads[load].config.at_end == AtEnd::Flush;

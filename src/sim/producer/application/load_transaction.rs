@@ -96,6 +96,9 @@ impl Application {
             return true;
         }
         let is_exhausted = self.is_exhausted(place);
+        let are_all_exhausted = (0..self.threads.len()).all(|place| self.is_exhausted(place));
+        let mut threads = self.threads.iter();
+        let is_sending = threads.any(|thread| thread.load.is_some() && thread.call.is_some());
         let Some(of_loads) = &mut self.transactions else {
             return true;
         };
@@ -114,28 +117,38 @@ impl Application {
             Phase::Broken(at) => self.threads[place].next_at = at,
             Phase::Ready if is_exhausted => return true,
             Phase::Ready => self.call_of_loads(ctx, client, place, &Call::BeginTransaction),
-            Phase::Open {
-                state: Open::Spoiled,
-                ..
-            } => self.call_of_loads(ctx, client, place, &Call::AbortTransaction),
-            Phase::Open { .. } if is_exhausted || of_loads.is_due(ctx.now) => {
-                self.call_of_loads(ctx, client, place, &Call::CommitTransaction);
-            }
-            Phase::Open { .. } => {
+            Phase::Open { state, .. } => {
+                let end = match state {
+                    Open::Spoiled => Some(Call::AbortTransaction),
+                    Open::Whole if are_all_exhausted || of_loads.is_due(ctx.now) => {
+                        Some(Call::CommitTransaction)
+                    }
+                    Open::Whole => None,
+                };
+                let due_at = of_loads.due_at();
                 let arrives_at = self.threads[place].arrives_at;
-                if arrives_at <= ctx.now || self.threads[place].in_hand.is_some() {
-                    return true;
+                let is_in_hand = self.threads[place].in_hand.is_some();
+                match end {
+                    // What is being sent belongs to this transaction: its thread ends it then.
+                    Some(_) if is_sending => self.threads[place].next_at = SimTime::NEVER,
+                    Some(call) => self.call_of_loads(ctx, client, place, &call),
+                    // Somebody else sends on, and commits.
+                    None if is_exhausted => return true,
+                    None if arrives_at <= ctx.now || is_in_hand => return true,
+                    None => self.threads[place].next_at = arrives_at.min(due_at),
                 }
-                self.threads[place].next_at = arrives_at;
             }
         }
         false
     }
 
+    /// Whether a thread has nothing to send, now and later.
     fn is_exhausted(&self, place: usize) -> bool {
         let thread = &self.threads[place];
         let load = thread.load.map(|at| &self.loads[at]);
-        load.is_some_and(|load| load.left() == 0) && thread.backlog.is_empty()
+        load.is_none_or(|load| load.left() == 0)
+            && thread.backlog.is_empty()
+            && thread.in_hand.is_none()
     }
 
     fn call_of_loads<C: Dialect>(
@@ -252,15 +265,13 @@ impl Application {
         }
     }
 
-    /// Another phase: everybody who waited for it looks again, at its own time.
+    /// Another phase: everybody who waited for it looks again. Who pauses goes on pausing.
     fn enter_phase(&mut self, ctx: &Context<'_>, phase: Phase) {
         if let Some(of_loads) = &mut self.transactions {
             of_loads.phase = phase;
         }
         for thread in &mut self.threads {
-            let is_free = matches!(thread.waiting, Waiting::Working | Waiting::Pausing);
-            if thread.load.is_some() && is_free {
-                thread.waiting = Waiting::Working;
+            if thread.load.is_some() && thread.waiting == Waiting::Working {
                 thread.next_at = ctx.now;
             }
         }

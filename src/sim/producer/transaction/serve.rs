@@ -291,16 +291,13 @@ impl Client {
         }
     }
 
-    /// Sequences whose fate is unknown end in an error that can be aborted
-    /// (`maybeResolveSequences`).
+    /// Sequences whose fate is unknown end in an error (`maybeResolveSequences`).
     fn resolve_sequences(&mut self, manager: &mut TransactionManager) {
         if self
             .idempotence
             .resolve_in_transaction(&mut self.accumulator)
         {
-            manager.want_epoch();
-            let text = message::unresolved_sequences(message::SequenceRecovery::Abort);
-            manager.abortable(exception(ExceptionClass::Kafka, text));
+            manager.lose_sequences();
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::transaction::TransactionVersion;
-use crate::kafka::transaction_message as message;
+use crate::kafka::transaction_message::{self as message, SequenceRecovery};
 use crate::sim::fact::Exception;
 use crate::sim::producer::client::exception;
 use crate::sim::producer::transaction::{EpochBump, TransactionManager};
@@ -161,8 +161,32 @@ impl TransactionManager {
     /// In version 1 the client itself asks for another epoch after an error
     /// (`needToTriggerEpochBumpFromClient`). Every broker that is simulated can give one.
     pub(super) fn want_epoch(&mut self) {
-        if self.version == TransactionVersion::One && self.client.at_least(2, 5) {
+        if self.version == TransactionVersion::One && self.can_raise_epoch() {
             self.epoch_bump = EpochBump::AfterEnd;
+        }
+    }
+
+    /// Clients before 2.5 (KIP-360) keep their epoch until they are initialised again.
+    fn can_raise_epoch(&self) -> bool {
+        self.client.at_least(2, 5)
+    }
+
+    /// Batches are lost that the broker may have: an abort and another epoch repair that, where
+    /// the client can raise it, and nothing does where it cannot.
+    pub(super) fn lose_sequences(&mut self) {
+        let recovery = if self.can_raise_epoch() {
+            SequenceRecovery::Abort
+        } else {
+            SequenceRecovery::None
+        };
+        let text = message::unresolved_sequences(recovery);
+        let error = exception(ExceptionClass::Kafka, text);
+        match recovery {
+            SequenceRecovery::Abort => {
+                self.want_epoch();
+                self.abortable(error);
+            }
+            SequenceRecovery::None => self.fatal(error),
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::sim::transactions::lane::{Run, RunKind};
 use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::PartitionView;
 use crate::tui::number;
+use crate::tui::panel::markers::Detail;
 use crate::tui::panel::markers::owner::owner;
 use crate::tui::scene::Scene;
 use crate::tui::text;
@@ -47,12 +48,25 @@ struct Token {
     style: Style,
 }
 
+/// A label below a lane, with the cell that it begins in.
+struct Placed {
+    at: usize,
+    text: String,
+    style: Style,
+}
+
+impl Placed {
+    fn end(&self) -> usize {
+        self.at + usize::from(text::width(&self.text))
+    }
+}
+
 /// A lane for each partition, with offsets below it or without.
 pub fn lanes(
     scene: &Scene<'_>,
     partitions: &[PartitionIndex],
     width: u16,
-    with_offsets: bool,
+    detail: Detail,
 ) -> Vec<Line<'static>> {
     let named = |&index: &PartitionIndex| {
         let name = names::partition(scene.config(), index);
@@ -72,7 +86,7 @@ pub fn lanes(
         let tokens = tokens(scene, index, room);
         let name = text::fit(&name, column - 2, scene.theme().glyphs.ellipsis).into_owned();
         lines.push(row(scene.theme(), (&name, column), &tokens, &view));
-        if with_offsets {
+        if detail >= Detail::Offsets {
             lines.push(ruler(scene.theme(), column, &tokens, &view));
         }
     }
@@ -200,23 +214,35 @@ fn ruler(theme: &Theme, column: u16, tokens: &[Token], view: &PartitionView) -> 
         (String::new(), styles.text.dim)
     };
     let words = text::fit(&words, column.saturating_sub(1), "").into_owned();
-    let mut used = usize::from(text::width(&words));
-    let mut spans = vec![Span::styled(words, style)];
+    let mut labels: Vec<Placed> = Vec::new();
     let mut at = usize::from(column);
     let end = tokens.last().map(|last| last.end_offset);
     let places = tokens.iter().map(|token| (token.offset, cells_of(token)));
     for (offset, cells) in places.chain(end.map(|end| (end, 0))) {
-        let (label, style) = label_at(theme, offset, view);
+        let (text, style) = label_at(theme, offset, view);
         let is_caret = style != styles.text.dim;
-        let fits = at > used || (at == used && used == usize::from(column));
-        let is_end = Some(offset) == end;
-        if (fits && !is_end) || (is_caret && at >= used) {
-            let blank = " ".repeat(at.saturating_sub(used));
-            spans.push(Span::raw(blank));
-            used = at + usize::from(text::width(&label));
-            spans.push(Span::styled(label, style));
+        let is_free = labels.last().is_none_or(|last| last.end() < at);
+        // An offset makes room for a caret; the end has no offset of its own.
+        if is_caret
+            && !is_free
+            && labels
+                .last()
+                .is_some_and(|last| last.style == styles.text.dim)
+        {
+            labels.pop();
+        }
+        if is_caret || (is_free && Some(offset) != end) {
+            labels.push(Placed { at, text, style });
         }
         at += cells;
+    }
+    let mut used = usize::from(text::width(&words));
+    let mut spans = vec![Span::styled(words, style)];
+    for label in labels {
+        let blank = " ".repeat(label.at.saturating_sub(used));
+        used = label.end();
+        spans.push(Span::raw(blank));
+        spans.push(Span::styled(label.text, label.style));
     }
     Line::from(spans)
 }
