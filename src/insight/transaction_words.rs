@@ -2,7 +2,6 @@
 
 use super::names;
 use crate::kafka::transaction::TransactionState;
-use crate::kafka::transaction_message::AwaitedOperation;
 use crate::sim::config::Config;
 use crate::sim::fact::{ErrorClass, Exception, Fact};
 
@@ -56,7 +55,7 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
         } => format!(
             "{}: {}() {} {}",
             names::producer(config, *producer),
-            call_name(*operation, exception),
+            names::transactional_call(config, *producer, *operation),
             verb(exception),
             error(exception),
         ),
@@ -70,14 +69,6 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
             exception.class.name(),
         ),
         _ => String::new(),
-    }
-}
-
-/// A transactional call as its client names it.
-fn call_name(operation: AwaitedOperation, exception: &Exception) -> &'static str {
-    match exception.class {
-        ErrorClass::Java(_) => operation.method(),
-        ErrorClass::Rdkafka(_) => operation.rdkafka_call(),
     }
 }
 

@@ -449,12 +449,7 @@ fn error(exception: &Exception, call: &str) -> String {
     } else {
         text.clone()
     };
-    format!(
-        "{} [{}]: {}",
-        class.name(),
-        remedy.words(),
-        anybody(&text)
-    )
+    format!("{} [{}]: {}", class.name(), remedy.words(), anybody(&text))
 }
 
 /// Which broker coordinates depends on the id and on the cluster.

@@ -6,3 +6,4 @@ mod growing;
 mod librdkafka;
 mod limits;
 mod partitions;
+mod transactions;

@@ -73,9 +73,8 @@ impl Rdkafka {
         let name_bytes = ctx.config.topics[topic.index()].name.len() as u32;
         let settings = &self.settings;
         let id_bytes = self.transactional_id_bytes();
-        let fixed = REQUEST_OVERHEAD
-            + u64::from(name_bytes + id_bytes)
-            + self.client_id.len() as u64;
+        let fixed =
+            REQUEST_OVERHEAD + u64::from(name_bytes + id_bytes) + self.client_id.len() as u64;
         let limit = settings.message_max_bytes.min(settings.batch_size_bytes);
         let (id, mut batch) = self.batches.blank();
         batch.toppar = place;

@@ -78,7 +78,10 @@ impl Rdkafka {
     fn expire_in_transaction(&mut self, ctx: &mut Context<'_>, (place, count): (u32, usize)) {
         let toppar = &self.toppars[place as usize];
         let topic = &ctx.config.topics[toppar.topic.index()].name;
-        let text = format!("{count} message(s) timed out on {topic} [{}]", toppar.number);
+        let text = format!(
+            "{count} message(s) timed out on {topic} [{}]",
+            toppar.number
+        );
         self.fail_transaction(ctx, (RdkafkaError::TimedOut, text), Bump::AfterAbort);
     }
 

@@ -392,7 +392,9 @@ impl Rdkafka {
     ) -> String {
         let toppar = &self.toppars[batch.toppar as usize];
         let topic = &ctx.config.topics[toppar.topic.index()].name;
-        let broker = toppar.thread.map(|broker| ctx.config.brokers[broker.index()].id);
+        let broker = toppar
+            .thread
+            .map(|broker| ctx.config.brokers[broker.index()].id);
         let broker = broker.map_or(-1, i64::from);
         let (producer_id, epoch) = batch.producer_id;
         format!(

@@ -247,11 +247,7 @@ fn exception_with(error: RdkafkaError, text: impl Into<String>) -> Arc<Exception
     exception_for(error, text, Remedy::None)
 }
 
-fn exception_for(
-    error: RdkafkaError,
-    text: impl Into<String>,
-    remedy: Remedy,
-) -> Arc<Exception> {
+fn exception_for(error: RdkafkaError, text: impl Into<String>, remedy: Remedy) -> Arc<Exception> {
     Arc::new(Exception {
         class: error.into(),
         text: text.into(),

@@ -42,7 +42,10 @@ impl Rdkafka {
             return Sent::Failed(exception(RdkafkaError::State));
         }
         if let Some(state) = self.transaction_state().filter(|state| !state.takes()) {
-            let text = format!("Producing not allowed in transactional state {}", state.name());
+            let text = format!(
+                "Producing not allowed in transactional state {}",
+                state.name()
+            );
             return Sent::Failed(exception_with(RdkafkaError::State, text));
         }
         if !self.takes_size(&message) {

@@ -126,10 +126,7 @@ impl Rdkafka {
                 error @ (RdkafkaError::TransactionalIdAuthorizationFailed
                 | RdkafkaError::ClusterAuthorizationFailed),
             ) => {
-                let text = format!(
-                    "Failed to find transaction coordinator: {}",
-                    error.text()
-                );
+                let text = format!("Failed to find transaction coordinator: {}", error.text());
                 self.fail_fatally(ctx, error, text);
             }
             _ => self.set_coordinator(None, ctx.now),
@@ -312,7 +309,10 @@ impl Rdkafka {
         }
         let is_retried = lost
             || is_lost_coordinator(error)
-            || matches!(error, E::CoordinatorLoadInProgress | E::ConcurrentTransactions);
+            || matches!(
+                error,
+                E::CoordinatorLoadInProgress | E::ConcurrentTransactions
+            );
         if is_retried {
             return self.ask_again(ctx, QuestionKind::EndTxn(result), (retries, lost));
         }
@@ -322,7 +322,11 @@ impl Rdkafka {
             return self.fail_fatally(ctx, error, text);
         }
         let needs_bump = matches!(error, E::UnknownProducerId | E::InvalidProducerIdMapping);
-        let bump = if needs_bump { Bump::AfterAbort } else { Bump::No };
+        let bump = if needs_bump {
+            Bump::AfterAbort
+        } else {
+            Bump::No
+        };
         let Some(own) = &mut self.transactions else {
             return;
         };
@@ -359,7 +363,8 @@ impl Rdkafka {
         if is_adding && !matches!(error, RdkafkaError::Transport | RdkafkaError::TimedOut) {
             own.known = own.known.saturating_sub(1);
         }
-        let refreshes = lost || is_lost_coordinator(error) || error == RdkafkaError::RequestTimedOut;
+        let refreshes =
+            lost || is_lost_coordinator(error) || error == RdkafkaError::RequestTimedOut;
         if refreshes && !is_adding {
             own.group_coordinator = None;
         }

@@ -14,9 +14,7 @@ use crate::sim::ids::BrokerIndex;
 use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::rdkafka::idempotence::{RETRY_INTERVAL, State as IdState};
 use crate::sim::producer::rdkafka::serve::{Outgoing, Want};
-use crate::sim::producer::rdkafka::transaction::{
-    Membership, QuestionKind, Timed, Transactions,
-};
+use crate::sim::producer::rdkafka::transaction::{Membership, QuestionKind, Timed, Transactions};
 use crate::sim::request::ApiKey;
 use crate::sim::time::SimTime;
 use crate::sim::transactions::ask::{CoordinatorKey, Owner, Transact, TxnAnswer, TxnAsk};
@@ -81,9 +79,8 @@ impl Rdkafka {
             Timed::Idle | Timed::Asked => return SimTime::NEVER,
         }
         let pending = own.members(Membership::Pending);
-        let may_ask = own.state.sends()
-            && !pending.is_empty()
-            && own.members(Membership::Asked).is_empty();
+        let may_ask =
+            own.state.sends() && !pending.is_empty() && own.members(Membership::Asked).is_empty();
         if !may_ask {
             return SimTime::NEVER;
         }

@@ -117,7 +117,10 @@ impl Rdkafka {
             return Ok(());
         }
         own.require(&[State::Init, State::WaitPid, State::ReadyNotAcked])?;
-        own.call = Some(ApiCall::new(AwaitedOperation::InitProducerId, Stage::Asking));
+        own.call = Some(ApiCall::new(
+            AwaitedOperation::InitProducerId,
+            Stage::Asking,
+        ));
         if own.state == State::ReadyNotAcked {
             self.end_call(Ok(()));
             return Ok(());
@@ -268,7 +271,10 @@ impl Transactions {
             stage: Timed::At(now),
             retries: 0,
         });
-        self.call = Some(ApiCall::new(AwaitedOperation::AddOffsetsToTxn, Stage::Asking));
+        self.call = Some(ApiCall::new(
+            AwaitedOperation::AddOffsetsToTxn,
+            Stage::Asking,
+        ));
         Ok(())
     }
 }

@@ -79,10 +79,7 @@ impl State {
     pub const fn gives_up(self) -> bool {
         matches!(
             self,
-            Self::BeginAbort
-                | Self::AbortingTransaction
-                | Self::AbortableError
-                | Self::FatalError
+            Self::BeginAbort | Self::AbortingTransaction | Self::AbortableError | Self::FatalError
         )
     }
 }
@@ -93,9 +90,10 @@ impl Transactions {
         if states.contains(&self.state) {
             return Ok(());
         }
-        let stored = self.error.clone().filter(|_| {
-            matches!(self.state, State::FatalError | State::AbortableError)
-        });
+        let stored = self
+            .error
+            .clone()
+            .filter(|_| matches!(self.state, State::FatalError | State::AbortableError));
         Err(stored.unwrap_or_else(|| {
             let text = format!("Operation not valid in state {}", self.state.name());
             exception_for(RdkafkaError::State, text, Remedy::None)
