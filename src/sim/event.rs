@@ -133,6 +133,13 @@ pub enum Event {
     },
     /// A leader asks a busy coordinator again about the transaction of a request.
     VerifyAgain(RequestId),
+    /// A leader that could not reach the controller looks again who should be in sync.
+    IsrLook {
+        /// Which broker.
+        broker: BrokerIndex,
+        /// Of which of its processes.
+        incarnation: u32,
+    },
 }
 
 /// The queue keeps every event beside its key, and moves both around.

@@ -142,8 +142,8 @@ fn the_last_stable_offset_stands_at_the_open_transaction() {
 /// The broker that coordinates the id `fares`: partition 19 of 50 in a ring of three.
 const COORDINATOR: BrokerIndex = BrokerIndex(1);
 
-#[test]
-fn a_coordinator_that_dies_in_the_middle_changes_nothing_but_may_write_a_marker_twice() {
+/// A commit of which one marker is written, and the other is still on its way.
+fn in_the_middle() -> Run {
     let mut config = owner(&committing());
     // Partition 1 is led by the coordinator itself, partition 2 from far away.
     config.producers[0].script[2].call = record(1);
@@ -165,6 +165,24 @@ fn a_coordinator_that_dies_in_the_middle_changes_nothing_but_may_write_a_marker_
         now_ms += 1;
         run.to(now_ms);
     }
+    run
+}
+
+#[test]
+fn a_coordinator_whose_disk_is_full_completes_a_commit_when_there_is_room_again() {
+    let mut run = in_the_middle();
+    run.command(Command::Broker(COORDINATOR, BrokerFault::DiskFull));
+    run.to(6_000);
+    let state = |run: &Run| run.simulation.transactions()[0].state;
+    assert_eq!(state(&run), TransactionState::PrepareCommit);
+    run.command(Command::Broker(COORDINATOR, BrokerFault::DiskHeal));
+    run.to(7_000);
+    assert_eq!(state(&run), TransactionState::CompleteCommit);
+}
+
+#[test]
+fn a_coordinator_that_dies_in_the_middle_changes_nothing_but_may_write_a_marker_twice() {
+    let mut run = in_the_middle();
     run.command(Command::Broker(
         COORDINATOR,
         BrokerFault::Kill {

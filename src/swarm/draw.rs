@@ -67,14 +67,12 @@ struct Habits {
     transaction_records: Option<u64>,
 }
 
-/// Whether a client may be given transactions.
+/// Whether a client runs transactions. Those from before 2.5 do not, and none with few retries:
+/// once a record is lost nothing that they send is taken any more, until they are closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Transactions {
-    /// It is idempotent.
-    Possible,
-    /// It is not; or it is older than 2.5, and once a record is lost nothing it sends is taken any
-    /// more, until it is closed.
-    Never,
+    Some,
+    None,
 }
 
 /// How many records a client puts into a batch.

@@ -2,11 +2,15 @@
 //!
 //! `kdrill swarm --runs N --seed S` runs the same for as long as somebody likes.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use kdrill::swarm::{self, Verdict};
+
+use crate::support::written;
 
 /// Runs in this test, seeds from 1 on.
 const RUNS: u64 = 200;
@@ -33,6 +37,21 @@ fn judged() -> Vec<(u64, Verdict)> {
         }
     });
     verdicts.into_inner().unwrap_or_default()
+}
+
+/// Shrunk runs that once broke a promise, each for another reason.
+#[test]
+fn what_the_swarm_found_once_holds_now() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/swarm");
+    let files = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    names.sort();
+    assert!(names.len() >= 5);
+    for path in names {
+        let text = fs::read_to_string(&path).unwrap();
+        let verdict = swarm::judge_scenario(&written(&text));
+        assert_eq!(verdict.broken, [], "{}", path.display());
+    }
 }
 
 #[test]

@@ -21,10 +21,14 @@ use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 
 impl Cluster {
-    /// The partition of this name, if it exists.
+    /// The partition of this name, if it exists; `__transaction_state` comes behind all topics.
     pub fn find(&self, name: TopicPartition) -> Option<PartitionIndex> {
-        let partitions = self.topics.get(name.topic.index())?;
-        partitions.get(name.number as usize).copied()
+        let partitions = match self.topics.get(name.topic.index()) {
+            Some(of_topic) => of_topic,
+            None => self.transactions.state_log(),
+        };
+        let found = partitions.get(name.number as usize).copied();
+        found.filter(|index| index.name() == name)
     }
 
     /// Whether a topic can get so many partitions; if not, why, in the controller's words.

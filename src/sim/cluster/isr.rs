@@ -7,8 +7,8 @@
 //! `ReplicationControlManager.alterPartition`.
 //!
 //! Simplifications: who has caught up joins when the leader hears that it is alive, where a real
-//! leader looks at the next fetch; a request that cannot reach the controller is given up and made
-//! again at the next occasion, where a real one is repeated until it is answered.
+//! leader looks at the next fetch; a leader that cannot reach the controller looks again after
+//! [`REACH_AGAIN`], where a real one repeats its request until it is answered.
 
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Fencing;
@@ -18,6 +18,9 @@ use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::metadata::{Image, Recovery};
 use crate::sim::queue::Rank;
 use crate::sim::time::SimSpan;
+
+/// How long a leader waits that could not reach the controller.
+const REACH_AGAIN: SimSpan = SimSpan::from_millis(100);
 
 /// What a leader wants of an ISR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,16 @@ pub struct IsrRequests {
     sent: Vec<Proposal>,
     /// Partitions that go with the next one.
     waiting: Vec<Proposal>,
+    /// Whether the broker will look again because it could not reach the controller.
+    again: Again,
+}
+
+/// Whether something is planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Again {
+    #[default]
+    No,
+    Planned,
 }
 
 /// What a leader proposes for one partition.
@@ -88,8 +101,11 @@ impl Cluster {
         let Some((_, leader_epoch)) = partition.serving else {
             return;
         };
-        if partition.pending_isr.is_some() || !ctx.network.is_open(ctx.network.controller(at)) {
+        if partition.pending_isr.is_some() {
             return;
+        }
+        if !ctx.network.is_open(ctx.network.controller(at)) {
+            return self.reach_again(ctx, at);
         }
         let isr = match change {
             IsrChange::Shrink => self.without_laggards(ctx, at, index),
@@ -107,6 +123,36 @@ impl Cluster {
         });
         if requests.sent.is_empty() {
             self.send_proposals(ctx, at);
+        }
+    }
+
+    fn reach_again(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        let broker = &mut self.brokers[at.index()];
+        if std::mem::replace(&mut broker.isr_requests.again, Again::Planned) == Again::No {
+            let event = Event::IsrLook {
+                broker: at,
+                incarnation: broker.incarnation,
+            };
+            ctx.queue
+                .push(ctx.now + REACH_AGAIN, Rank::broker(at), event);
+        }
+    }
+
+    /// A broker that could not reach the controller looks whom it would have asked for.
+    pub(super) fn on_isr_look(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, incarnation: u32) {
+        let broker = &mut self.brokers[at.index()];
+        if broker.incarnation != incarnation {
+            return;
+        }
+        broker.isr_requests.again = Again::No;
+        if !broker.is_serving() {
+            return;
+        }
+        for index in broker.replica_of.clone() {
+            let partition = &self.partitions[index.index()];
+            if partition.is_led_by(at) && partition.isr.len() < partition.replicas.len() {
+                self.propose_isr(ctx, (at, index), IsrChange::Expand);
+            }
         }
     }
 

@@ -144,6 +144,10 @@ impl Cluster {
             } => {
                 self.on_isr_expiration(ctx, broker, incarnation);
             }
+            Event::IsrLook {
+                broker,
+                incarnation,
+            } => self.on_isr_look(ctx, broker, incarnation),
             Event::Heartbeat {
                 broker,
                 incarnation,

@@ -27,11 +27,11 @@ fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     lines.text("name", &name);
     let (batches, transactions) = match client {
         Client::Java => java(dice, &mut lines),
-        Client::Librdkafka => (rdkafka(dice, &mut lines), Transactions::Never),
+        Client::Librdkafka => (rdkafka(dice, &mut lines), Transactions::None),
     };
     let transactional_id = match transactions {
-        Transactions::Possible if dice.chance(45) => Some(transactional_id(dice, world, number)),
-        _ => None,
+        Transactions::Some => Some(transactional_id(dice, world, number)),
+        Transactions::None => None,
     };
     let (of_loads, transaction_records) = match &transactional_id {
         Some(id) => in_transactions(dice, &mut lines, world, id),
@@ -117,7 +117,12 @@ fn java(dice: &mut Dice, lines: &mut Lines) -> (Batches, Transactions) {
     };
     lines.text("config.acks", acks);
     in_flight(dice, lines);
-    if dice.chance(15) {
+    let transactions = if is_idempotent && version != "2.1" && dice.chance(45) {
+        Transactions::Some
+    } else {
+        Transactions::None
+    };
+    if transactions == Transactions::None && dice.chance(15) {
         let least = u64::from(is_idempotent);
         lines.set("config.retries", dice.between(least, 3));
     }
@@ -148,13 +153,9 @@ fn java(dice: &mut Dice, lines: &mut Lines) -> (Batches, Transactions) {
     }
     compression(dice, lines);
     let batches = match batch_size {
-        0 => Batches::Single,
+        // Most values fill a batch of 400 bytes.
+        0 | 400 => Batches::Single,
         _ => Batches::Deep,
-    };
-    let transactions = if is_idempotent && version != "2.1" {
-        Transactions::Possible
-    } else {
-        Transactions::Never
     };
     (batches, transactions)
 }

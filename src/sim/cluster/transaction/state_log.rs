@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
-use crate::kafka::transaction::{NO_PRODUCER_EPOCH, TransactionState};
+use crate::kafka::transaction::NO_PRODUCER_EPOCH;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Space;
 use crate::sim::cluster::transaction::metadata::{Participant, TransactionMetadata};
@@ -219,6 +219,7 @@ impl Cluster {
         then: Then,
         error: ErrorCode,
     ) {
+        let index = self.transactions.id(place).partition;
         let is_completing = then == Then::Completed;
         if let Some(loaded) = &mut self.transactions.id_mut(place).loaded
             && !is_completing
@@ -230,7 +231,7 @@ impl Cluster {
                 self.reply(ctx, (at, request), TxnAnswer::Error(error));
             }
             Then::Added(adder) => self.added(ctx, at, adder, Some(error)),
-            Then::Completed if error == ErrorCode::CoordinatorNotAvailable => {
+            Then::Completed if self.partitions[index.index()].is_led_by(at) => {
                 let event = Event::TransactionCompletion(place);
                 let later = ctx.now + COMPLETION_RETRY;
                 ctx.queue.push(later, Rank::broker(at), event);
@@ -288,7 +289,7 @@ impl Cluster {
             return;
         }
         let end_offset = self.partitions[index.index()].log.end_offset();
-        let mut decided = Vec::new();
+        let (mut decided, mut news) = (Vec::new(), Vec::new());
         for (place, id) in (0..).zip(&mut self.transactions.ids) {
             if id.partition != index {
                 continue;
@@ -301,10 +302,20 @@ impl Cluster {
                 },
                 pending: None,
             });
-            let state = id.loaded.as_ref().map(|loaded| loaded.metadata.state);
-            if state.is_some_and(|state: TransactionState| state.prepared().is_some()) {
+            let Some(loaded) = &id.loaded else { continue };
+            let (state, producer) = (loaded.metadata.state, loaded.metadata.producer());
+            if state.prepared().is_some() {
                 decided.push(place);
             }
+            let is_known = id.steps.back();
+            if is_known.is_none_or(|step| (step.state, step.producer) != (state, producer)) {
+                news.push(place);
+            }
+        }
+        // What its predecessor wrote and did not live to tell.
+        for place in news {
+            self.transactions.note_step(place, ctx.now);
+            self.say_transaction(ctx, at, place);
         }
         for place in decided {
             self.begin_completion(ctx, at, place);

@@ -165,8 +165,10 @@ impl Client {
         ctx.now + SimSpan::from_millis(self.settings.request_timeout_ms)
     }
 
+    /// Sleeps for `retry.backoff.ms`; where that is 0, the thread spins, and a millisecond stands
+    /// for the time that it takes to find nobody.
     fn pause(&mut self, ctx: &Context<'_>, manager: &mut TransactionManager) {
-        let until = ctx.now + SimSpan::from_millis(manager.retry_backoff_ms);
+        let until = ctx.now + SimSpan::from_millis(manager.retry_backoff_ms.max(1));
         self.sleep.wake_by(until);
         manager.current = Some(Current::Pausing(until));
     }
