@@ -1,10 +1,10 @@
 //! The transactional producer of librdkafka: its state, what it has to ask its coordinator, and the
 //! call that waits.
 //!
-//! `state` has the states and the errors, `calls` the application's side, `ending` how a transaction
-//! ends, `ask` what is asked and when, `answers` what comes back, and `purge` what becomes of
-//! messages whose transaction cannot be committed any more. Transactions run by version 1: the
-//! client tells the coordinator of every partition before it sends to it.
+//! `state` has the states and the errors, `calls` the application's side, `ending` how a
+//! transaction ends, `ask` what is asked and when, `answers` what comes back, and `purge` what
+//! becomes of messages whose transaction cannot be committed any more. Transactions run by
+//! version 1: the client tells the coordinator of every partition before it sends to it.
 //!
 //! Source: `rdkafka_txnmgr.c`, `rdkafka_txnmgr.h`, `rdkafka_idempotence.c`.
 //!
