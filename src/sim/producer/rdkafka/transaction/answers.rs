@@ -212,12 +212,9 @@ impl Rdkafka {
         for place in asked {
             own.set_membership(place, now_they_are);
         }
-        let error = match answer {
-            Ok(_) => {
-                own.schedule_registration(ctx.now + AT_ONCE);
-                return self.wake_all_threads(ctx.now);
-            }
-            Err(error) => error,
+        let Err(error) = answer else {
+            own.schedule_registration(ctx.now + AT_ONCE);
+            return self.wake_all_threads(ctx.now);
         };
         if is_lost_coordinator(error) {
             self.set_coordinator(None, ctx.now);
