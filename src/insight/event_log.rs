@@ -225,6 +225,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::ClientFailed { producer, .. }
         | Fact::ProducerForgotten { producer, .. }
         | Fact::TransactionCallFailed { producer, .. }
+        | Fact::TransactionFailed { producer, .. }
         | Fact::UnassignedFailed { producer, .. } => Some(producer),
         Fact::CommandApplied(_)
         | Fact::CommandRefused { .. }
@@ -282,6 +283,7 @@ mod tests {
             topic: TopicIndex(0),
             partition: None,
             exception: Arc::new(Exception {
+                remedy: crate::sim::fact::Remedy::None,
                 class: ExceptionClass::BufferExhausted.into(),
                 text: "Failed to allocate".to_owned(),
             }),

@@ -109,6 +109,7 @@ fact_kinds! {
     MarkerWritten = "marker-written", Fact::MarkerWritten { .. },
     TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
     TransactionsShown = "transactions-shown", Fact::TransactionsShown { .. },
+    TransactionFailed = "transaction-failed", Fact::TransactionFailed { .. },
 }
 
 impl FactKind {
@@ -121,6 +122,7 @@ impl FactKind {
             | Fact::ClientFailed { .. }
             | Fact::UnassignedFailed { .. }
             | Fact::TransactionCallFailed { .. }
+            | Fact::TransactionFailed { .. }
             | Fact::RecordsTruncated { .. }
             | Fact::LimitReached { .. }
             | Fact::ConsumerFailed { .. }

@@ -1,7 +1,8 @@
 //! Names of things as people know them, from the configuration of a run.
 
 use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
-use crate::sim::config::{Config, Peer};
+use crate::kafka::transaction_message::AwaitedOperation;
+use crate::sim::config::{ClientConfig, Config, Peer};
 use crate::sim::fact::Node;
 use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, ProducerIndex, TopicIndex,
@@ -29,6 +30,19 @@ pub fn consumer(config: &Config, consumer: ConsumerIndex) -> String {
     match config.consumers.get(consumer.index()) {
         Some(known) => format!("{}/{}", group(config, known.group), known.number),
         None => "?".to_owned(),
+    }
+}
+
+/// A transactional call as a producer's client names it.
+pub fn transactional_call(
+    config: &Config,
+    producer: ProducerIndex,
+    operation: AwaitedOperation,
+) -> &'static str {
+    let known = config.producers.get(producer.index());
+    match known.map(|producer| &producer.client) {
+        Some(ClientConfig::Rdkafka(_)) => operation.rdkafka_call(),
+        _ => operation.method(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Facts as whole sentences, with the names that the scenario gave.
 
-use super::names;
+use super::{names, transaction_words};
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::sim::command::{Command, Inquiry};
 use crate::sim::config::Config;
@@ -113,9 +113,8 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
         Fact::TransactionChanged { .. }
         | Fact::MarkerWritten { .. }
         | Fact::TransactionsShown { .. }
-        | Fact::TransactionCallFailed { .. } => {
-            super::transaction_words::of_transaction(fact, config)
-        }
+        | Fact::TransactionCallFailed { .. }
+        | Fact::TransactionFailed { .. } => super::transaction_words::of_transaction(fact, config),
     }
 }
 
@@ -231,7 +230,7 @@ fn of_thread(fact: &Fact, config: &Config) -> String {
             format!(
                 "{} thread {thread} has waited for {} for {waited}",
                 name(producer),
-                blocked_words(*on, config)
+                blocked_words((*producer, *on), config)
             )
         }
         Fact::ThreadUnblocked {
@@ -242,7 +241,7 @@ fn of_thread(fact: &Fact, config: &Config) -> String {
         } => format!(
             "{} thread {thread} goes on after {waited} of waiting for {}",
             name(producer),
-            blocked_words(*on, config),
+            blocked_words((*producer, *on), config),
         ),
         Fact::RecordRefused {
             producer,
@@ -301,11 +300,11 @@ fn of_application(fact: &Fact, config: &Config) -> String {
         } => match exception {
             None => format!("{}: call {} returned", name(producer), call + 1),
             Some(exception) => format!(
-                "{}: call {} threw {}: {}",
+                "{}: call {} {} {}",
                 name(producer),
                 call + 1,
-                exception.class.name(),
-                exception.text,
+                transaction_words::verb(exception),
+                transaction_words::error(exception),
             ),
         },
         Fact::ProducerIdAssigned {
@@ -450,7 +449,7 @@ fn leader_changed(
     }
 }
 
-fn blocked_words(on: BlockedOn, config: &Config) -> String {
+fn blocked_words((producer, on): (ProducerIndex, BlockedOn), config: &Config) -> String {
     match on {
         BlockedOn::Memory { bytes } => format!("{bytes} bytes of buffer.memory"),
         BlockedOn::Metadata { topic } => {
@@ -461,7 +460,12 @@ fn blocked_words(on: BlockedOn, config: &Config) -> String {
         BlockedOn::Close => "close()".to_owned(),
         BlockedOn::Room => "room in the queue".to_owned(),
         BlockedOn::Reports => "delivery reports".to_owned(),
-        BlockedOn::Transaction(operation) => format!("{}()", operation.method()),
+        BlockedOn::Transaction(operation) => {
+            format!(
+                "{}()",
+                names::transactional_call(config, producer, operation)
+            )
+        }
     }
 }
 

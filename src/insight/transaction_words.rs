@@ -4,7 +4,7 @@ use super::names;
 use crate::kafka::transaction::TransactionState;
 use crate::sim::command::TransactionsInquiry;
 use crate::sim::config::Config;
-use crate::sim::fact::Fact;
+use crate::sim::fact::{ErrorClass, Exception, Fact};
 
 /// What happened, in a sentence without a full stop.
 pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
@@ -54,11 +54,20 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
             operation,
             exception,
         } => format!(
-            "{}: {}() threw {}: {}",
+            "{}: {}() {} {}",
             names::producer(config, *producer),
-            operation.method(),
-            exception.class.name(),
+            names::transactional_call(config, *producer, *operation),
+            verb(exception),
+            error(exception),
+        ),
+        Fact::TransactionFailed {
+            producer,
+            exception,
+        } => format!(
+            "{}: the current transaction failed: {} ({})",
+            names::producer(config, *producer),
             exception.text,
+            exception.class.name(),
         ),
         Fact::TransactionsShown { inquiry, answer } => {
             let what = match inquiry {
@@ -70,5 +79,22 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
             format!("kafka-transactions.sh {what}: {}", answer.line())
         }
         _ => String::new(),
+    }
+}
+
+/// A Java client throws, librdkafka returns.
+pub(super) const fn verb(exception: &Exception) -> &'static str {
+    match exception.class {
+        ErrorClass::Java(_) => "threw",
+        ErrorClass::Rdkafka(_) => "returned",
+    }
+}
+
+/// An error with its text, and with what librdkafka says that helps.
+pub(super) fn error(exception: &Exception) -> String {
+    let (name, text) = (exception.class.name(), &exception.text);
+    match exception.remedy.words() {
+        "" => format!("{name}: {text}"),
+        remedy => format!("{name} ({remedy}): {text}"),
     }
 }

@@ -57,6 +57,16 @@ impl AwaitedOperation {
         }
     }
 
+    /// The call of librdkafka that waits.
+    pub const fn rdkafka_call(self) -> &'static str {
+        match self {
+            Self::InitProducerId => "init_transactions",
+            Self::AddOffsetsToTxn | Self::TxnOffsetCommit => "send_offsets_to_transaction",
+            Self::Commit => "commit_transaction",
+            Self::Abort => "abort_transaction",
+        }
+    }
+
     /// The method that waits.
     pub const fn method(self) -> &'static str {
         match self {

@@ -588,6 +588,8 @@ pub enum Call {
     CommitTransaction,
     /// `abortTransaction()`.
     AbortTransaction,
+    /// A transactional call with a time of its own (librdkafka only).
+    Within(Box<Call>, SimSpan),
 }
 
 /// One record of a script.

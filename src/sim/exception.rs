@@ -6,12 +6,51 @@ use crate::kafka::exception::ExceptionClass;
 use crate::kafka::rdkafka_error::RdkafkaError;
 
 /// An exception as the application sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exception {
     /// What it is called.
     pub class: ErrorClass,
     /// The client's own text.
     pub text: String,
+    /// What librdkafka says that helps; the Java client says it by the class.
+    pub remedy: Remedy,
+}
+
+impl Hash for Exception {
+    /// One without a remedy hashes as class and text: digests are those of runs without
+    /// librdkafka's transactions.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.class.hash(state);
+        self.text.hash(state);
+        if self.remedy != Remedy::None {
+            self.remedy.hash(state);
+        }
+    }
+}
+
+/// What helps after an error of librdkafka's transactional calls (`rd_kafka_error_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Remedy {
+    /// Nothing is said.
+    None,
+    /// The same call again (`rd_kafka_error_is_retriable`).
+    Retry,
+    /// `abort_transaction()` (`rd_kafka_error_txn_requires_abort`).
+    Abort,
+    /// Another client (`rd_kafka_error_is_fatal`).
+    NewClient,
+}
+
+impl Remedy {
+    /// The flag's name, in words; nothing where none is set.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Retry => "retriable",
+            Self::Abort => "txn_requires_abort",
+            Self::NewClient => "fatal",
+        }
+    }
 }
 
 /// What an error is called by the client that reports it.

@@ -21,7 +21,7 @@ use crate::sim::ids::{
 };
 use crate::sim::time::{SimSpan, SimTime};
 
-pub use crate::sim::exception::{ErrorClass, Exception};
+pub use crate::sim::exception::{ErrorClass, Exception, Remedy};
 pub use crate::sim::flow::{Acknowledged, Appended, Consumed, Flow, UnassignedEnd};
 pub use crate::sim::segments::Retention;
 
@@ -479,6 +479,13 @@ pub enum Fact {
         inquiry: TransactionsInquiry,
         /// What it showed.
         answer: Arc<TransactionsAnswer>,
+    },
+    /// A transaction of a librdkafka client can only be aborted.
+    TransactionFailed {
+        /// Whose.
+        producer: ProducerIndex,
+        /// Why.
+        exception: Arc<Exception>,
     },
 }
 

@@ -49,6 +49,8 @@ mod queue;
 mod rdkafka_fault_stories;
 #[cfg(test)]
 mod rdkafka_stories;
+#[cfg(test)]
+mod rdkafka_transaction_stories;
 pub mod read_order;
 #[cfg(test)]
 mod reader_stories;

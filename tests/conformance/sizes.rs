@@ -273,7 +273,7 @@ fn simulated_refusal(trace: &Trace) -> String {
         _ => None,
     });
     refused.map_or("sent".to_string(), |exception| {
-        let Exception { class, text } = &**exception;
+        let Exception { class, text, .. } = &**exception;
         let ErrorClass::Java(class) = class else {
             return format!("thrown {}: {text}", class.name());
         };

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use kdrill::sim::fact::{Exception, Fact};
+use kdrill::sim::fact::{ErrorClass, Exception, Fact, Remedy};
 use kdrill::sim::ids::{ProducerIndex, TopicIndex, TopicPartition};
 use kdrill::sim::time::SimTime;
 use kdrill::sim::view::{EntryKind, TransactionalEntry};
@@ -83,14 +83,22 @@ const STORIES: [(&str, &str); 16] = [
     ),
 ];
 
-/// Every recorded case of the Java client that is a story, and the timeouts beyond the cap.
+/// The recorded dialects: the client, and the transaction version of the cluster.
+const DIALECTS: [(&str, &str, u32); 3] = [
+    ("java-2", "java", 2),
+    ("java-1", "java", 1),
+    ("rdkafka", "librdkafka", 2),
+];
+
+/// Every recorded case that is a story, and the timeouts beyond the cap.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("transactions");
     let mut comparisons = Vec::new();
-    for (dialect, version) in [("java-2", 2), ("java-1", 1)] {
+    for (dialect, client, version) in DIALECTS {
         for (case, story) in STORIES {
             let name = format!("{dialect}/{case}");
             let recorded = &golden.cases[&name];
+            let version = (client, version);
             let timeout_ms = if case.contains("timeout") {
                 TIMEOUT_MS
             } else {
@@ -101,7 +109,7 @@ pub fn compare() -> Vec<Comparison> {
         }
         let name = format!("{dialect}/timeout-too-long");
         let recorded = &golden.cases[&name];
-        let told = tell(recorded, "A init", (version, 900_001, 1_000));
+        let told = tell(recorded, "A init", ((client, version), 900_001, 1_000));
         let calls = told.calls();
         comparisons.push(Comparison::new(golden.path(&name), MECHANISM).list(
             "what each call gave",
@@ -112,7 +120,7 @@ pub fn compare() -> Vec<Comparison> {
     let name = "java-2/crash-open-by-timeout-at-defaults";
     let recorded = &golden.cases[name];
     let story = "A init, A open 1, A crash, wait, wait, wait";
-    let told = tell(recorded, story, (2, TIMEOUT_MS, 10_000));
+    let told = tell(recorded, story, (("java", 2), TIMEOUT_MS, 10_000));
     comparisons.push(told.beside(&golden.path(name), recorded));
     comparisons
 }
@@ -155,7 +163,11 @@ struct Script {
     millis: u64,
 }
 
-fn tell(recorded: &Value, story: &str, (version, timeout_ms, scan_ms): (u32, u64, u64)) -> Tale {
+fn tell(
+    recorded: &Value,
+    story: &str,
+    ((client, version), timeout_ms, scan_ms): ((&str, u32), u64, u64),
+) -> Tale {
     let id = transactional_id(recorded);
     let mut script = Script::default();
     for step in story.split(", ") {
@@ -172,7 +184,7 @@ fn tell(recorded: &Value, story: &str, (version, timeout_ms, scan_ms): (u32, u64
         let start = script.first_call(*owner);
         let _written = write!(
             rest,
-            "[[producer]]\nname = \"{owner}\"\nstart = \"{start}ms\"\n\
+            "[[producer]]\nname = \"{owner}\"\nstart = \"{start}ms\"\nclient = \"{client}\"\n\
              config.transactional.id = \"{id}\"\nconfig.transaction.timeout.ms = {timeout_ms}\n\
              config.client.id = \"owner-{owner}\"\n{}",
             lines.replace("ID", &id),
@@ -200,7 +212,11 @@ fn transactional_id(recorded: &Value) -> String {
         .split_once("transactionalId '")
         .and_then(|(_, rest)| rest.split_once('\''))
         .map(|(id, _)| id);
-    quoted.or(named).unwrap_or("story").to_owned()
+    let produced = text
+        .split_once("ProduceRequest for ")
+        .and_then(|(_, rest)| rest.split_once("-a ["))
+        .map(|(id, _)| id);
+    quoted.or(named).or(produced).unwrap_or("story").to_owned()
 }
 
 impl Script {
@@ -346,9 +362,7 @@ impl Tale {
                 return format!("{owner} {call}");
             };
             match self.exception_of(told, place) {
-                Some(Exception { class, text }) => {
-                    format!("{owner} {call}: {}: {text}", class.name())
-                }
+                Some(exception) => format!("{owner} {call}: {}", error(exception, call)),
                 None => format!("{owner} {call}: ok"),
             }
         });
@@ -363,6 +377,11 @@ impl Tale {
         let facts = self.trace.facts.iter();
         let mut own = facts.filter(|stamped| stamped.at >= told.at && stamped.at < until);
         own.find_map(|stamped| match &stamped.fact {
+            // An application of librdkafka hears of fatal errors whatever it calls.
+            Fact::ClientFailed {
+                producer,
+                exception,
+            } if *producer == owner => Some(&**exception),
             Fact::CallReturned {
                 producer,
                 call,
@@ -444,6 +463,36 @@ impl Tale {
     }
 }
 
+/// An error as the probe records it. What `produce()` of the recording's application refuses, it
+/// tells in its own words.
+fn error(exception: &Exception, call: &str) -> String {
+    let Exception {
+        class,
+        text,
+        remedy,
+    } = exception;
+    let ErrorClass::Rdkafka(known) = class else {
+        return format!("{}: {text}", class.name());
+    };
+    let text = if call == "produce" && *remedy == Remedy::None {
+        format!("Unable to produce message: {}", known.text())
+    } else {
+        text.clone()
+    };
+    format!("{} [{}]: {}", class.name(), remedy.words(), anybody(&text))
+}
+
+/// Which broker coordinates depends on the id and on the cluster.
+fn anybody(text: &str) -> String {
+    match text.split_once("TxnCoordinator/") {
+        Some((before, rest)) => {
+            let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            format!("{before}TxnCoordinator/N{rest}")
+        }
+        None => text.to_owned(),
+    }
+}
+
 fn recorded_log(batches: &Value) -> Vec<String> {
     let line = |batch: &Value| {
         let (id, epoch) = (&batch["producer_id"], &batch["epoch"]);
@@ -485,6 +534,17 @@ fn recorded_calls(recorded: &Value) -> Vec<String> {
         }
         if error.is_null() {
             return format!("{owner} {what}: ok");
+        }
+        if let Some(code) = error["code"].as_str() {
+            let flags = [
+                ("retriable", "retriable"),
+                ("abort_required", "txn_requires_abort"),
+                ("fatal", "fatal"),
+            ];
+            let set = flags.iter().find(|(key, _)| error[*key] == true);
+            let flag = set.map_or("", |(_, words)| words);
+            let text = anybody(error["text"].as_str().unwrap_or("?"));
+            return format!("{owner} {what}: {code} [{flag}]: {text}");
         }
         let class = error["class"].as_str().unwrap_or("?");
         let class = class.rsplit('.').next().unwrap_or(class);

@@ -97,6 +97,7 @@ fn exception_of<'a>(fact: &'a Fact, config: &Config) -> Option<&'a Exception> {
         | Fact::ConsumerFailed { exception, .. }
         | Fact::UnassignedFailed { exception, .. }
         | Fact::TransactionCallFailed { exception, .. }
+        | Fact::TransactionFailed { exception, .. }
         | Fact::ClientFailed { exception, .. } => Some(exception),
         Fact::CallReturned {
             producer,

@@ -90,7 +90,8 @@ static SCRIPT: TableSpec = TableSpec {
             "`produce TOPIC [key=K] [value=V] [partition=N] [await=true]`, `flush`, \
              `close [TIMEOUT]`, `new_producer`, `exit`, `init_transactions`, \
              `begin_transaction`, `send_offsets_to_transaction GROUP TOPIC-N=OFFSET …`, \
-             `commit_transaction`, `abort_transaction`, and for librdkafka `poll [TIMEOUT]`",
+             `commit_transaction`, `abort_transaction`, and for librdkafka `poll [TIMEOUT]` and \
+             `timeout=TIME` behind transactional calls",
         ),
     ],
 };

@@ -130,7 +130,6 @@ fn client(world: &mut World<'_>, fields: &Fields<'_>) -> (ClientConfig, Given, D
     import(world, fields, &mut settings);
     settings.put_table(fields);
     if fields.text("client") == Some("librdkafka") {
-        no_transactions(world, &settings, "transactions of librdkafka are");
         let (client, given) = rdkafka::client(world, fields, &settings);
         let dialect = Dialect::Librdkafka(client.delivery_reports);
         return (ClientConfig::Rdkafka(Box::new(client)), given, dialect);
@@ -162,16 +161,6 @@ fn java(
     }
 }
 
-/// Says what transactions there are not yet, if somebody wants some.
-fn no_transactions(world: &mut World<'_>, settings: &Settings, what: &str) -> bool {
-    let Some(id) = settings.get("transactional.id") else {
-        return false;
-    };
-    let problem = Problem::new(format!("{what} not yet in this version"));
-    world.problem(problem.at(id.key_place, "known, but not simulated yet"));
-    true
-}
-
 /// Loads of a transactional producer say when their transactions end, and alike; others have none.
 fn check_loads(world: &mut World<'_>, fields: &Fields<'_>, client: &ClientConfig) {
     let is_transactional = client.transactional_id().is_some();
@@ -184,8 +173,7 @@ fn check_loads(world: &mut World<'_>, fields: &Fields<'_>, client: &ClientConfig
         world.problem(problem.at(place, "without a transactional.id").hint(hint));
     }
     let Some(first) = tables.first() else { return };
-    let is_java = matches!(client, ClientConfig::Java(_));
-    if is_java && is_transactional && !tables.iter().any(says) {
+    if is_transactional && !tables.iter().any(says) {
         let problem = Problem::new("a load of a transactional producer needs `transaction`");
         let hint = "such as transaction = { records = 500 }";
         let label = "nobody says when its transactions end";

@@ -86,23 +86,56 @@ fn call(
         "new_producer" => Call::NewProducer,
         "exit" => Call::Exit,
         name if name.ends_with("_transaction") || name == "init_transactions" => {
-            if dialect != Dialect::Java {
-                let message = format!("`{name}` of librdkafka is not yet in this version");
-                return Err(CommandProblem::new(message, verb.range.clone()));
-            }
-            match name {
-                "init_transactions" => Call::InitTransactions,
-                "begin_transaction" => Call::BeginTransaction,
-                "commit_transaction" => Call::CommitTransaction,
-                "abort_transaction" => Call::AbortTransaction,
-                "send_offsets_to_transaction" => return offsets(world, verb, rest),
-                other => return Err(unknown(other, verb)),
-            }
+            return transactional(world, verb, rest, dialect);
         }
         other => return Err(unknown(other, verb)),
     };
     nothing_more(rest)?;
     Ok(call)
+}
+
+/// A transactional call. librdkafka's can be given a time, as `timeout=5s`; the Java client's take
+/// `max.block.ms`.
+fn transactional(
+    world: &World<'_>,
+    verb: &Word,
+    rest: &[Word],
+    dialect: Dialect,
+) -> Result<Call, CommandProblem> {
+    let begins = verb.text == "begin_transaction";
+    let given = rest.last().filter(|word| word.text.starts_with("timeout="));
+    let (rest, limit) = match given {
+        Some(word) if dialect == Dialect::Java => {
+            let message = "a Java client's transactional calls take max.block.ms";
+            let problem = CommandProblem::new(message, word.range.clone());
+            return Err(problem.hint("leave it out, and set config.max.block.ms"));
+        }
+        Some(word) if !begins => {
+            let (last, before) = (std::slice::from_ref(word), &rest[..rest.len() - 1]);
+            (before, timeout(last)?)
+        }
+        _ => (rest, None),
+    };
+    let call = match verb.text.as_str() {
+        "init_transactions" => Call::InitTransactions,
+        "begin_transaction" => Call::BeginTransaction,
+        "commit_transaction" => Call::CommitTransaction,
+        "abort_transaction" => Call::AbortTransaction,
+        "send_offsets_to_transaction" => {
+            let call = offsets(world, verb, rest)?;
+            return Ok(within(call, limit));
+        }
+        other => return Err(unknown(other, verb)),
+    };
+    nothing_more(rest)?;
+    Ok(within(call, limit))
+}
+
+fn within(call: Call, limit: Option<SimSpan>) -> Call {
+    match limit {
+        Some(limit) => Call::Within(Box::new(call), limit),
+        None => call,
+    }
 }
 
 fn unknown(name: &str, verb: &Word) -> CommandProblem {

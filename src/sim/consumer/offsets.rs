@@ -116,7 +116,14 @@ impl Consumer {
             names.join(", ")
         );
         let class = ExceptionClass::NoOffsetForPartition.into();
-        self.fail(ctx, std::sync::Arc::new(Exception { class, text }));
+        self.fail(
+            ctx,
+            std::sync::Arc::new(Exception {
+                class,
+                text,
+                remedy: crate::sim::fact::Remedy::None,
+            }),
+        );
     }
 
     /// The group's committed offsets.

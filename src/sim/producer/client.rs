@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::settings::JavaProducerSettings;
 use crate::sim::config::Config;
-use crate::sim::fact::Exception;
+use crate::sim::fact::{Exception, Remedy};
 use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::accumulator::{Accumulator, Queue, Urgency};
 use crate::sim::producer::batch::{BatchId, Origin};
@@ -325,6 +325,7 @@ pub(super) fn exception(
     text: impl Into<String>,
 ) -> Arc<Exception> {
     Arc::new(Exception {
+        remedy: Remedy::None,
         class: class.into(),
         text: text.into(),
     })

@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::kafka::exception::ExceptionClass;
 use crate::kafka::metric_name::ProducerMetric;
-use crate::kafka::transaction_message::{AwaitedOperation, TRANSACTIONS_NOT_ENABLED};
+use crate::kafka::transaction_message::AwaitedOperation;
 use crate::sim::config::Call;
 use crate::sim::context::Context;
 use crate::sim::event::Channel;
@@ -16,7 +15,7 @@ use crate::sim::fact::{BlockedOn, Disconnect, Exception};
 use crate::sim::ids::PartitionIndex;
 use crate::sim::producer::append::{Route, SendCall, Sent};
 use crate::sim::producer::application::{Application, Load};
-use crate::sim::producer::client::{Client, Counts, exception};
+use crate::sim::producer::client::{Client, Counts};
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::transaction::Transacted;
@@ -63,21 +62,14 @@ pub trait Dialect: Sized {
     fn time_out(&mut self, ctx: &mut Context<'_>, on: BlockedOn, call: &SendCall)
     -> Arc<Exception>;
 
-    /// A transactional call begins. librdkafka has none here yet.
-    fn transact(&mut self, _ctx: &mut Context<'_>, _call: &Call) -> Transacted {
-        let text = TRANSACTIONS_NOT_ENABLED;
-        Transacted::Threw(exception(ExceptionClass::IllegalState, text))
-    }
+    /// A transactional call begins.
+    fn transact(&mut self, ctx: &mut Context<'_>, call: &Call) -> Transacted;
 
     /// What became of the transactional call that waits, once that is known.
-    fn transacted(&mut self) -> Option<Result<(), Arc<Exception>>> {
-        None
-    }
+    fn transacted(&mut self) -> Option<Result<(), Arc<Exception>>>;
 
     /// The time that a transactional call may wait is over.
-    fn transaction_timed_out(&mut self, _operation: AwaitedOperation) -> Arc<Exception> {
-        exception(ExceptionClass::Timeout, TRANSACTIONS_NOT_ENABLED)
-    }
+    fn transaction_timed_out(&mut self, operation: AwaitedOperation) -> Arc<Exception>;
 
     /// The partition that a call would go to, for facts; none while it is undecided.
     fn partition_of(&self, call: &SendCall) -> Option<PartitionIndex>;

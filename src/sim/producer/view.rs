@@ -66,8 +66,10 @@ impl Producer {
 
     /// Its transactions as the client sees them; nothing without a client or a transactional id.
     pub fn transaction_view(&self) -> Option<TransactionalClientView> {
-        let manager = self.java_client()?.transaction.as_ref()?;
-        Some(manager.view(self.me))
+        match self.client.as_ref()? {
+            Library::Java(client) => Some(client.transaction.as_ref()?.view(self.me)),
+            Library::Rdkafka(client) => client.transaction_view(),
+        }
     }
 
     /// Counts since the start of the run.

@@ -51,7 +51,7 @@ const fn card(pane: Pane) -> Card {
                 markers and offsets; what became of every record.",
             approximated: "A new coordinator has its log loaded at once; markers that failed are \
                 sent again after 10 ms; a caret inside a run of records is left out.",
-            absent: "librdkafka's transactions.",
+            absent: "librdkafka's own connection to its coordinator.",
         },
         Pane::Cluster => Card {
             exact: "One request at a time per connection, in order; an acks=all wait holds its \

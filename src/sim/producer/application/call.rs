@@ -181,7 +181,10 @@ impl Application {
         exception: &Arc<Exception>,
     ) {
         self.counts.refused += 1;
-        self.spoil_transaction(ctx);
+        // A full queue of librdkafka is no error of the transaction.
+        if !(C::WAITS_BEFORE_A_RETRY && C::may_come_right(exception)) {
+            self.spoil_transaction(ctx);
+        }
         let thread = &mut self.threads[place];
         let Some(call) = thread.call.take() else {
             return;
@@ -375,7 +378,8 @@ impl Application {
             | Call::BeginTransaction
             | Call::SendOffsets(..)
             | Call::CommitTransaction
-            | Call::AbortTransaction => self.transact(ctx, client, place, &step.call),
+            | Call::AbortTransaction
+            | Call::Within(..) => self.transact(ctx, client, place, &step.call),
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::kafka::transaction_message::AwaitedOperation;
 use crate::sim::config::{Call, LoadConfig, LoadTransaction, OnFenced, TransactionEnd};
 use crate::sim::context::Context;
+use crate::sim::exception::Remedy;
 use crate::sim::fact::{BlockedOn, Exception, Fact};
 use crate::sim::producer::application::thread::Waiting;
 use crate::sim::producer::application::{Application, Wish};
@@ -31,6 +32,8 @@ enum Phase {
     New,
     /// A thread is in one of these calls.
     Calling(AwaitedOperation),
+    /// The same call has to be made again, as librdkafka says.
+    Again(AwaitedOperation),
     /// The next record begins a transaction.
     Ready,
     /// A transaction is open.
@@ -101,6 +104,10 @@ impl Application {
         };
         match of_loads.phase {
             Phase::New => self.call_of_loads(ctx, client, place, &Call::InitTransactions),
+            Phase::Again(operation) => {
+                let call = call_of(operation);
+                self.call_of_loads(ctx, client, place, &call);
+            }
             Phase::Calling(_) => self.threads[place].next_at = SimTime::NEVER,
             Phase::Broken(at) if at <= ctx.now => {
                 of_loads.phase = Phase::New;
@@ -189,6 +196,14 @@ impl Application {
     ) {
         match (outcome, operation) {
             (Ok(()), _) => self.enter_phase(ctx, Phase::Ready),
+            (Err(thrown), operation) if thrown.remedy == Remedy::Retry => {
+                self.say_thrown(ctx, operation, &thrown);
+                self.enter_phase(ctx, Phase::Again(operation));
+            }
+            (Err(thrown), AwaitedOperation::Abort) if thrown.remedy == Remedy::Abort => {
+                self.say_thrown(ctx, AwaitedOperation::Abort, &thrown);
+                self.enter_phase(ctx, Phase::Again(AwaitedOperation::Abort));
+            }
             (Err(thrown), AwaitedOperation::Commit) => {
                 self.say_thrown(ctx, operation, &thrown);
                 let phase = Phase::Open {
@@ -216,11 +231,7 @@ impl Application {
     ) {
         let thrown = client.transaction_timed_out(operation);
         self.say_thrown(ctx, operation, &thrown);
-        let call = match operation {
-            AwaitedOperation::InitProducerId => Call::InitTransactions,
-            AwaitedOperation::Commit => Call::CommitTransaction,
-            _ => Call::AbortTransaction,
-        };
+        let call = call_of(operation);
         self.call_of_loads(ctx, client, place, &call);
     }
 
@@ -310,5 +321,14 @@ impl Application {
         if let Some(of_loads) = &mut self.transactions {
             of_loads.phase = Phase::New;
         }
+    }
+}
+
+/// The call that waits for an operation.
+const fn call_of(operation: AwaitedOperation) -> Call {
+    match operation {
+        AwaitedOperation::InitProducerId => Call::InitTransactions,
+        AwaitedOperation::Commit => Call::CommitTransaction,
+        _ => Call::AbortTransaction,
     }
 }

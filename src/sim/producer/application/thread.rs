@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::kafka::transaction_message::AwaitedOperation;
 use crate::sim::config::{Arrival, KeyChoice, KeyConfig};
 use crate::sim::fact::BlockedOn;
 use crate::sim::ids::{PartitionIndex, ProducerIndex, TopicIndex};
@@ -167,7 +168,11 @@ impl Thread {
         matches!(
             self.waiting,
             Waiting::Blocked {
-                on: On::Acks | On::Flush | On::Close | On::Reports,
+                on: On::Acks
+                    | On::Flush
+                    | On::Close
+                    | On::Reports
+                    | On::Transaction(AwaitedOperation::Commit | AwaitedOperation::Abort),
                 ..
             }
         )

@@ -72,7 +72,9 @@ impl Rdkafka {
         let topic = self.toppars[place as usize].topic;
         let name_bytes = ctx.config.topics[topic.index()].name.len() as u32;
         let settings = &self.settings;
-        let fixed = REQUEST_OVERHEAD + u64::from(name_bytes) + self.client_id.len() as u64;
+        let id_bytes = self.transactional_id_bytes();
+        let fixed =
+            REQUEST_OVERHEAD + u64::from(name_bytes + id_bytes) + self.client_id.len() as u64;
         let limit = settings.message_max_bytes.min(settings.batch_size_bytes);
         let (id, mut batch) = self.batches.blank();
         batch.toppar = place;
@@ -100,7 +102,11 @@ impl Rdkafka {
         let outgoing = Outgoing {
             request,
             api: ApiKey::Produce,
-            bytes: rdkafka_produce_request_bytes(self.client_id.len() as u32, name_bytes, bytes),
+            bytes: rdkafka_produce_request_bytes(
+                self.client_id.len() as u32 + id_bytes,
+                name_bytes,
+                bytes,
+            ),
             queued: ctx.now,
             deadline: self.deadline(&oldest, ctx.now),
         };
@@ -192,6 +198,7 @@ impl Rdkafka {
         let partition = self.toppars[batch.toppar as usize].partition;
         let request_id = self.connections.open_request(ctx, slot, ApiKey::Produce);
         let request = ctx.requests.get_mut(request_id);
+        request.transaction = self.produce_ask();
         request.acks = self.settings.acks.code().clamp(-1, i16::from(i8::MAX)) as i8;
         request.timeout_ms = self.settings.request_timeout_ms.min(u64::from(u32::MAX)) as u32;
         request.response_bytes = produce_response_bytes(TopicNaming::Names, &[(name_bytes, 1)]);

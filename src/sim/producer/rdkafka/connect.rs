@@ -163,6 +163,7 @@ impl Rdkafka {
         };
         ctx.fact(self.rank, fact);
         self.wake_thread(broker, ctx.now);
+        self.coordinator_may_be_up(broker, ctx.now);
     }
 
     /// A connection is gone, or could not be made: what was on it comes back.
@@ -211,6 +212,7 @@ impl Rdkafka {
             self.give_up(ctx, (out.request, out.api), waiting);
         }
         self.wake_thread(broker, ctx.now);
+        self.coordinator_may_be_down(broker, ctx.now);
         if !matches!(why, Disconnect::Idle | Disconnect::Local) {
             self.suspect_leaders(ctx.now);
             self.start_over_if_all_are_down(ctx);

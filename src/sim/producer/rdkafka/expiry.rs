@@ -12,6 +12,7 @@ use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::producer::connections::InFlight;
 use crate::sim::producer::rdkafka::retry::Lost;
 use crate::sim::producer::rdkafka::toppar::Message;
+use crate::sim::producer::rdkafka::transaction::Bump;
 use crate::sim::producer::rdkafka::{Rdkafka, SCAN_INTERVAL, exception};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::ConnectionState;
@@ -64,11 +65,24 @@ impl Rdkafka {
             }
         }
         self.fail(ctx, place, &gone, &exception(RdkafkaError::MsgTimedOut));
-        if self.settings.idempotence.is_on() {
+        if self.transactions.is_some() {
+            self.expire_in_transaction(ctx, (place, gone.len()));
+        } else if self.settings.idempotence.is_on() {
             self.drain_and_bump(place);
         }
         let next = self.toppars[place as usize].head();
         next.map_or(SimTime::NEVER, |(head, _)| self.expires_at(&head))
+    }
+
+    /// Messages of a transaction were too old: it can only be aborted.
+    fn expire_in_transaction(&mut self, ctx: &mut Context<'_>, (place, count): (u32, usize)) {
+        let toppar = &self.toppars[place as usize];
+        let topic = &ctx.config.topics[toppar.topic.index()].name;
+        let text = format!(
+            "{count} message(s) timed out on {topic} [{}]",
+            toppar.number
+        );
+        self.fail_transaction(ctx, (RdkafkaError::TimedOut, text), Bump::AfterAbort);
     }
 
     /// Whether the thread looks at ages now: every second, and where it notices deadlines always.

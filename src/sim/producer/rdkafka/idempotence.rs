@@ -8,21 +8,23 @@ use std::sync::Arc;
 
 use crate::kafka::error::ErrorCode;
 use crate::kafka::rdkafka_error::RdkafkaError;
-use crate::kafka::settings::RdkafkaIdempotence;
+use crate::kafka::settings::{RdkafkaIdempotence, RdkafkaProducerSettings};
 use crate::kafka::wire::init_producer_id_request_bytes;
 use crate::sim::context::Context;
+use crate::sim::exception::Remedy;
 use crate::sim::fact::Fact;
 use crate::sim::partition::next_sequence;
 use crate::sim::producer::rdkafka::batch::Batch;
 use crate::sim::producer::rdkafka::retry::{Again, Counts, Leader, again};
 use crate::sim::producer::rdkafka::serve::Outgoing;
 use crate::sim::producer::rdkafka::toppar::{Drain, Persisted};
-use crate::sim::producer::rdkafka::{Rdkafka, exception, exception_with};
+use crate::sim::producer::rdkafka::transaction::Bump;
+use crate::sim::producer::rdkafka::{Rdkafka, exception, exception_for, exception_with};
 use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
 
 /// Between two attempts to get a producer id, and before the first (`RD_KAFKA_PID_RETRY_…`).
-const RETRY_INTERVAL: SimSpan = SimSpan::from_millis(500);
+pub const RETRY_INTERVAL: SimSpan = SimSpan::from_millis(500);
 
 /// The client's producer id (`eos.idemp_state`).
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,8 @@ pub struct ProducerIds {
 pub enum State {
     /// `enable.idempotence=false`.
     Off,
+    /// `Init`: `init_transactions()` was not called.
+    Init,
     /// `RequestPID`: asked for not before this moment.
     Wanted {
         /// When.
@@ -61,12 +65,22 @@ pub enum State {
         /// The epoch that ends.
         epoch: i16,
     },
+    /// `WaitTxnAbort`: nothing is sent until the transaction is aborted, and then the epoch ends.
+    WaitTxnAbort {
+        /// The id.
+        producer_id: i64,
+        /// The epoch that ends.
+        epoch: i16,
+    },
 }
 
 impl ProducerIds {
-    /// The state of a new client: the first attempt comes with a timer.
-    pub fn new(idempotence: RdkafkaIdempotence, now: SimTime) -> Self {
-        let state = if idempotence.is_on() {
+    /// The state of a new client: the first attempt comes with a timer, or with
+    /// `init_transactions()`.
+    pub fn new(settings: &RdkafkaProducerSettings, now: SimTime) -> Self {
+        let state = if settings.transactional_id.is_some() {
+            State::Init
+        } else if settings.idempotence.is_on() {
             State::Wanted {
                 at: now + RETRY_INTERVAL,
             }
@@ -83,14 +97,15 @@ impl ProducerIds {
     /// Producer id and epoch, once assigned.
     pub const fn current(&self) -> Option<(i64, i16)> {
         match self.state {
-            State::Assigned { producer_id, epoch } | State::DrainBump { producer_id, epoch } => {
-                Some((producer_id, epoch))
-            }
+            State::Assigned { producer_id, epoch }
+            | State::DrainBump { producer_id, epoch }
+            | State::WaitTxnAbort { producer_id, epoch } => Some((producer_id, epoch)),
             _ => None,
         }
     }
 
-    fn set(&mut self, state: State, now: SimTime) {
+    /// Another state.
+    pub fn set(&mut self, state: State, now: SimTime) {
         (self.state, self.since) = (state, now);
     }
 }
@@ -100,6 +115,9 @@ impl Rdkafka {
     /// when to look again.
     pub(super) fn serve_producer_id(&mut self, ctx: &mut Context<'_>) -> SimTime {
         match self.producer_ids.state {
+            State::Wanted { at } if at <= ctx.now && self.transactions.is_some() => {
+                self.want_transactional_id(ctx)
+            }
             State::Wanted { at } if at <= ctx.now && self.fatal.is_none() => {
                 let Some(broker) = self.usable_broker(ctx.now) else {
                     let at = ctx.now + RETRY_INTERVAL;
@@ -123,6 +141,15 @@ impl Rdkafka {
                 SimTime::NEVER
             }
             State::Wanted { at } => at,
+            State::DrainBump { .. } if self.transactions.is_some() => {
+                if !self.is_drained() {
+                    return SimTime::NEVER;
+                }
+                // Only the coordinator can give the next epoch.
+                let at = ctx.now + SimSpan::from_millis(1);
+                self.producer_ids.set(State::Wanted { at }, ctx.now);
+                at
+            }
             State::DrainBump { producer_id, epoch } => {
                 if self.is_drained() {
                     self.assign_producer_id(ctx, (producer_id, (epoch + 1) & i16::MAX));
@@ -131,6 +158,20 @@ impl Rdkafka {
             }
             _ => SimTime::NEVER,
         }
+    }
+
+    /// Asks the coordinator, or for it; what it answers, or its connection, comes in between.
+    fn want_transactional_id(&mut self, ctx: &mut Context<'_>) -> SimTime {
+        if self.fatal.is_some() {
+            return SimTime::NEVER;
+        }
+        if self.ask_for_producer_id(ctx) {
+            self.producer_ids.set(State::Asked, ctx.now);
+            return SimTime::NEVER;
+        }
+        let at = ctx.now + RETRY_INTERVAL;
+        self.producer_ids.state = State::Wanted { at };
+        at
     }
 
     /// Whether an epoch ends and nothing that carries it is in flight.
@@ -150,10 +191,16 @@ impl Rdkafka {
         self.wake_by(at);
     }
 
-    fn assign_producer_id(&mut self, ctx: &mut Context<'_>, (producer_id, epoch): (i64, i16)) {
+    /// A producer id, or another epoch.
+    pub(super) fn assign_producer_id(
+        &mut self,
+        ctx: &mut Context<'_>,
+        (producer_id, epoch): (i64, i16),
+    ) {
         self.producer_ids
             .set(State::Assigned { producer_id, epoch }, ctx.now);
         self.producer_ids.epochs += 1;
+        self.producer_id_assigned((producer_id, epoch));
         let fact = Fact::ProducerIdAssigned {
             producer: self.me,
             producer_id,
@@ -222,6 +269,9 @@ impl Rdkafka {
             self.fail_batch(ctx, batch, &exception(error));
             return true;
         }
+        if self.transactions.is_some() && self.refuse_transactional(ctx, batch, code) {
+            return true;
+        }
         let was_tried = batch.runs.first().is_some_and(|run| run.retries > 0);
         match code {
             ErrorCode::DuplicateSequenceNumber => {
@@ -242,7 +292,7 @@ impl Rdkafka {
                     "rewound sequence number"
                 };
                 let text = format!("{}: failed due to {what}", error.text());
-                self.fail_for_good(ctx, error, text);
+                self.fail_fatally(ctx, error, text);
                 self.fail_batch(ctx, batch, &exception(error));
             }
             ErrorCode::UnknownProducerId
@@ -251,7 +301,7 @@ impl Rdkafka {
                 self.rewind(ctx, batch, error, code);
             }
             ErrorCode::UnknownProducerId => {
-                self.fail_for_good(ctx, error, error.text().to_owned());
+                self.fail_fatally(ctx, error, error.text().to_owned());
                 self.fail_batch(ctx, batch, &exception(error));
             }
             code if again(code).is_some() => return false,
@@ -260,7 +310,7 @@ impl Rdkafka {
                 self.fail_batch(ctx, batch, &exception(error));
                 if self.settings.idempotence == RdkafkaIdempotence::Gapless {
                     let gapless = RdkafkaError::GaplessGuarantee;
-                    self.fail_for_good(ctx, gapless, gapless.text().to_owned());
+                    self.fail_fatally(ctx, gapless, gapless.text().to_owned());
                 } else {
                     self.drain_and_bump(place);
                 }
@@ -291,7 +341,70 @@ impl Rdkafka {
             code,
         };
         self.send_again(ctx, batch, again);
+        if self.transactions.is_some() {
+            let text = format!("{}: skipped sequence numbers", error.text());
+            return self.fail_transaction(ctx, (error, text), Bump::AfterAbort);
+        }
         self.drain_and_bump(batch.toppar);
+    }
+
+    /// What a refusal means to a transaction; says whether it meant something else than to an
+    /// idempotent producer.
+    fn refuse_transactional(
+        &mut self,
+        ctx: &mut Context<'_>,
+        batch: &Batch,
+        code: ErrorCode,
+    ) -> bool {
+        let is_known = matches!(
+            code,
+            ErrorCode::DuplicateSequenceNumber | ErrorCode::OutOfOrderSequenceNumber
+        );
+        if is_known || again(code).is_some() {
+            return false;
+        }
+        let error = RdkafkaError::of_broker(code);
+        let is_fenced = matches!(
+            code,
+            ErrorCode::InvalidProducerEpoch | ErrorCode::ProducerFenced
+        );
+        let meaning = if is_fenced {
+            "transactional producer fenced by newer producer instance"
+        } else {
+            "current transaction must be aborted"
+        };
+        let text = self.refusal(ctx, batch, (error, meaning));
+        self.note_error(batch);
+        self.fail_batch(ctx, batch, &exception(error));
+        if is_fenced {
+            self.fail_fatally(ctx, RdkafkaError::Fenced, text);
+        } else {
+            self.fail_transaction(ctx, (error, text), Bump::AfterAbort);
+        }
+        true
+    }
+
+    fn refusal(
+        &self,
+        ctx: &Context<'_>,
+        batch: &Batch,
+        (error, meaning): (RdkafkaError, &str),
+    ) -> String {
+        let toppar = &self.toppars[batch.toppar as usize];
+        let topic = &ctx.config.topics[toppar.topic.index()].name;
+        let broker = toppar
+            .thread
+            .map(|broker| ctx.config.brokers[broker.index()].id);
+        let broker = broker.map_or(-1, i64::from);
+        let (producer_id, epoch) = batch.producer_id;
+        format!(
+            "ProduceRequest for {topic} [{}] with {} message(s) failed: {} (broker {broker} \
+             PID{{Id:{producer_id},Epoch:{epoch}}}, base seq {}): {meaning}",
+            toppar.number,
+            batch.len(),
+            error.text(),
+            batch.base_sequence,
+        )
     }
 
     /// A partition waits for what it has in flight; what was not sent yet comes back.
@@ -310,11 +423,20 @@ impl Rdkafka {
     }
 
     /// Nothing can be sent any more.
-    fn fail_for_good(&mut self, ctx: &mut Context<'_>, error: RdkafkaError, text: String) {
+    pub(super) fn fail_for_good(
+        &mut self,
+        ctx: &mut Context<'_>,
+        error: RdkafkaError,
+        text: String,
+    ) {
         if self.fatal.is_some() {
             return;
         }
-        let fatal = exception_with(error, text);
+        let fatal = if self.transactions.is_some() {
+            exception_for(error, text, Remedy::NewClient)
+        } else {
+            exception_with(error, text)
+        };
         let fact = Fact::ClientFailed {
             producer: self.me,
             exception: Arc::clone(&fatal),

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::kafka::metric_name::ProducerMetric;
 use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::kafka::settings::{Acks, RequiredAcks};
+use crate::kafka::transaction_message::AwaitedOperation;
+use crate::sim::config::Call;
 use crate::sim::context::Context;
 use crate::sim::fact::{BlockedOn, Disconnect, Exception};
 use crate::sim::ids::PartitionIndex;
@@ -14,6 +16,7 @@ use crate::sim::producer::client::{Closing, Counts};
 use crate::sim::producer::connections::Connections;
 use crate::sim::producer::dialect::{Dialect, Receipt};
 use crate::sim::producer::rdkafka::{Rdkafka, Woken, exception, plain};
+use crate::sim::producer::transaction::Transacted;
 use crate::sim::records::{NotedValue, Room};
 use crate::sim::request::RequestId;
 use crate::sim::time::{SimSpan, SimTime};
@@ -61,6 +64,18 @@ impl Dialect for Rdkafka {
         _call: &SendCall,
     ) -> Arc<Exception> {
         exception(RdkafkaError::TimedOut)
+    }
+
+    fn transact(&mut self, ctx: &mut Context<'_>, call: &Call) -> Transacted {
+        Self::transact(self, ctx, call)
+    }
+
+    fn transacted(&mut self) -> Option<Result<(), Arc<Exception>>> {
+        Self::transacted(self)
+    }
+
+    fn transaction_timed_out(&mut self, _operation: AwaitedOperation) -> Arc<Exception> {
+        self.call_timed_out()
     }
 
     fn partition_of(&self, call: &SendCall) -> Option<PartitionIndex> {
@@ -130,7 +145,7 @@ impl Dialect for Rdkafka {
 
     fn poll(&mut self, ctx: &mut Context<'_>) {
         self.serve_reports(ctx);
-        if self.closing == Closing::Gracefully {
+        if self.closing == Closing::Gracefully || self.transactions.is_some() {
             self.wake_by(ctx.now);
         }
     }
@@ -166,6 +181,7 @@ impl Dialect for Rdkafka {
                 match woken {
                     Woken::Room => application.on_room(ctx),
                     Woken::Completed => application.on_completed(ctx, self),
+                    Woken::Transaction => application.on_transacted(ctx, self),
                     Woken::Failed {
                         topic,
                         route,

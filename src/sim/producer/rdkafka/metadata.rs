@@ -81,6 +81,7 @@ impl Rdkafka {
         }
         next = next.min(self.metadata.scan_at);
         next = next.min(self.serve_producer_id(ctx));
+        next = next.min(self.serve_transaction(ctx));
         next.min(self.serve_metadata(ctx))
     }
 

@@ -5,7 +5,7 @@
 //! a partition, `serve` the threads (one for each broker, and the main one), `build` what goes into
 //! a batch, `responses` and `retry` what comes back, `expiry` every timeout, `connect` connections
 //! and their backoff, `metadata` what is asked for and learned, `idempotence` producer ids,
-//! `reports` the queue that `poll()` serves, `end` how it all ends.
+//! `transaction` transactions, `reports` the queue that `poll()` serves, `end` how it all ends.
 //!
 //! Simplifications, and why they are safe:
 //! - Threads cost no time: each acts at the moment when something changed, or when its sleep of
@@ -33,6 +33,7 @@ mod retry;
 mod serve;
 mod statistics;
 mod toppar;
+mod transaction;
 mod view;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::rdkafka_error::RdkafkaError;
 use crate::kafka::settings::RdkafkaProducerSettings;
 use crate::sim::config::Config;
+use crate::sim::exception::Remedy;
 use crate::sim::fact::Exception;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::producer::append::Route;
@@ -59,6 +61,7 @@ use reports::Reports;
 use serve::BrokerThread;
 use statistics::Statistics;
 use toppar::Toppar;
+use transaction::Transactions;
 
 /// How often the main thread looks at topics, and every thread for what is too old.
 const SCAN_INTERVAL: SimSpan = SimSpan::from_seconds(1);
@@ -82,6 +85,8 @@ pub struct Rdkafka {
     connections: Connections,
     metadata: Metadata,
     producer_ids: ProducerIds,
+    /// Of a client with `transactional.id`.
+    transactions: Option<Box<Transactions>>,
     queue: QueueCount,
     reports: Reports,
     statistics: Statistics,
@@ -126,6 +131,8 @@ enum Woken {
     Room,
     /// The application heard of messages, or all of them are done.
     Completed,
+    /// It is known what became of the transactional call that waits.
+    Transaction,
     /// The application heard of messages that failed.
     Failed {
         topic: TopicIndex,
@@ -164,7 +171,8 @@ impl Rdkafka {
             threads: vec![BrokerThread::new(now, settings); brokers],
             connections: Connections::new((me, rank), brokers),
             metadata: Metadata::new(now),
-            producer_ids: ProducerIds::new(settings.idempotence, now),
+            producer_ids: ProducerIds::new(settings, now),
+            transactions: Transactions::new(settings),
             queue: QueueCount::default(),
             reports: Reports::default(),
             statistics: Statistics::new((brokers, topics), settings.statistics_interval_ms, now),
@@ -236,8 +244,13 @@ fn exception(error: RdkafkaError) -> Arc<Exception> {
 }
 
 fn exception_with(error: RdkafkaError, text: impl Into<String>) -> Arc<Exception> {
+    exception_for(error, text, Remedy::None)
+}
+
+fn exception_for(error: RdkafkaError, text: impl Into<String>, remedy: Remedy) -> Arc<Exception> {
     Arc::new(Exception {
         class: error.into(),
         text: text.into(),
+        remedy,
     })
 }

@@ -147,7 +147,8 @@ impl Rdkafka {
     /// A topic that has another number of partitions than the table thought needs another one.
     fn prepare(&self, ctx: &mut Context<'_>, load: &mut Load) -> bool {
         let topic = &self.topics[load.config.topic.index()];
-        let is_open = self.closing == Closing::No && self.fatal.is_none();
+        let is_open =
+            self.closing == Closing::No && self.fatal.is_none() && self.transactions.is_none();
         if topic.knowledge != Knowledge::Known || !is_open {
             return false;
         }

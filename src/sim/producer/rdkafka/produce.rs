@@ -15,7 +15,7 @@ use crate::sim::producer::rdkafka::partitioning::{Knowledge, ToNote, Unassigned}
 use crate::sim::producer::rdkafka::toppar::{Message, Signal};
 use crate::sim::producer::rdkafka::{QueueCount, Rdkafka, Woken, exception, exception_with};
 use crate::sim::records::{NotedValue, Room};
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 
 /// What a record of the newest format takes beside key, value and headers, at worst
 /// (`RD_KAFKAP_MESSAGE_V2_MAX_OVERHEAD`).
@@ -40,6 +40,13 @@ impl Rdkafka {
         }
         if self.closing != Closing::No {
             return Sent::Failed(exception(RdkafkaError::State));
+        }
+        if let Some(state) = self.transaction_state().filter(|state| !state.takes()) {
+            let text = format!(
+                "Producing not allowed in transactional state {}",
+                state.name()
+            );
+            return Sent::Failed(exception_with(RdkafkaError::State, text));
         }
         if !self.takes_size(&message) {
             return Sent::Failed(exception(RdkafkaError::MsgSizeTooLarge));
@@ -104,6 +111,7 @@ impl Rdkafka {
     }
 
     fn push(&mut self, place: u32, message: Message) -> Signal {
+        self.join_transaction(place, message.enqueued);
         let toppar = &mut self.toppars[place as usize];
         let signal = toppar.push(message);
         if signal == Signal::On
@@ -112,6 +120,18 @@ impl Rdkafka {
             self.wake_thread(broker, message.enqueued);
         }
         signal
+    }
+
+    /// The partition of a message takes part in the present transaction.
+    #[inline]
+    fn join_transaction(&mut self, place: u32, now: SimTime) {
+        let Some(own) = &mut self.transactions else {
+            return;
+        };
+        let at = now + SimSpan::from_millis(1);
+        if own.join(place, at) {
+            self.wake_by(at);
+        }
     }
 
     /// A topic is known: its messages find their partitions, in order. No thread has one of them

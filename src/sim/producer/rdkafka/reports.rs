@@ -253,6 +253,9 @@ impl Rdkafka {
     ) {
         let toppar = &self.toppars[place as usize];
         let (topic, partition) = (toppar.topic, Some((toppar.partition, toppar.number)));
+        if let Some(own) = &mut self.transactions {
+            own.count_failed(messages.len() as u64);
+        }
         let mut operation = Operation::Own;
         for run in messages.chunk_by(|(one, _), (two, _)| one + 1 == *two) {
             let Some((first, _)) = run.first() else {
@@ -286,6 +289,9 @@ impl Rdkafka {
     ) {
         if messages.is_empty() {
             return;
+        }
+        if let Some(own) = &mut self.transactions {
+            own.count_failed(messages.len() as u64);
         }
         let report = Report {
             operation: Operation::Own,

@@ -48,7 +48,7 @@ impl Rdkafka {
             ApiKey::Metadata => self.learn(ctx, id),
             ApiKey::InitProducerId => self.producer_id_came(ctx, id),
             ApiKey::Produce => self.complete_produce(ctx, id),
-            ApiKey::Transactional => {}
+            ApiKey::Transactional => self.transactional_came(ctx, id),
         }
         ctx.requests.release(id);
         ctx.requests.release(id);

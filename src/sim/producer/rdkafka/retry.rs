@@ -11,6 +11,7 @@ use crate::sim::fact::{Exception, Fact};
 use crate::sim::ids::PartitionIndex;
 use crate::sim::producer::rdkafka::batch::{Batch, Run};
 use crate::sim::producer::rdkafka::toppar::{Message, Persisted, Returned};
+use crate::sim::producer::rdkafka::transaction::State;
 use crate::sim::producer::rdkafka::{Rdkafka, exception};
 use crate::sim::request::{ApiKey, RequestId};
 use crate::sim::time::{SimSpan, SimTime};
@@ -159,7 +160,8 @@ impl Rdkafka {
             }
             ApiKey::Metadata => self.metadata_failed(ctx.now),
             ApiKey::InitProducerId => self.producer_id_failed(ctx.now),
-            ApiKey::ApiVersions | ApiKey::Transactional => {}
+            ApiKey::Transactional => self.transactional_lost(ctx, request, lost),
+            ApiKey::ApiVersions => {}
         }
         ctx.requests.release(request);
     }
@@ -176,6 +178,9 @@ impl Rdkafka {
 
     /// All messages of a batch go back into their queue, or fail.
     pub(super) fn send_again(&mut self, ctx: &mut Context<'_>, batch: &Batch, again: Again) {
+        if self.transaction_state().is_some_and(State::gives_up) {
+            return self.fail_with_transaction(ctx, batch);
+        }
         if self.settings.idempotence.is_on() {
             self.drain(ctx, batch.toppar);
         } else if self.settings.max_in_flight == 1 {
@@ -285,7 +290,7 @@ impl Rdkafka {
 
 /// The wait before a message is sent again, in µs: `retry.backoff.ms` doubled with every retry that
 /// counted, with jitter, and capped after that.
-fn backoff_us((first_ms, max_ms): (u64, u64), retries: u32, jitter_percent: u64) -> u64 {
+pub fn backoff_us((first_ms, max_ms): (u64, u64), retries: u32, jitter_percent: u64) -> u64 {
     let doublings = retries.saturating_sub(1).min(40);
     let wait = first_ms.saturating_mul(1 << doublings);
     (wait.saturating_mul(jitter_percent) * 10).min(max_ms * 1_000)

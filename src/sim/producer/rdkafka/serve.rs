@@ -205,7 +205,8 @@ impl Rdkafka {
             toppar.wake = wake;
             return Visit::NotBefore(SimTime::NEVER);
         }
-        let may_send = self.fatal.is_none() && self.adopt_producer_id(place);
+        let may_send =
+            self.fatal.is_none() && self.lets_pass(place) && self.adopt_producer_id(place);
         let mut space = if may_send {
             self.space(ctx.now, broker)
         } else {
@@ -273,6 +274,12 @@ impl Rdkafka {
             signal: if signals { Signal::On } else { Signal::Off },
         };
         (!is_ready).then_some(at)
+    }
+
+    /// Whether a partition takes part in the present transaction, if there are transactions.
+    fn lets_pass(&self, place: u32) -> bool {
+        let own = self.transactions.as_ref();
+        own.is_none_or(|own| own.lets_pass(place))
     }
 
     fn wake_rule_when_empty(&self, now: SimTime) -> WakeRule {

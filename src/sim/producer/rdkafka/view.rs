@@ -4,7 +4,7 @@ use crate::sim::network::Network;
 use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::rdkafka::toppar::Toppar;
 use crate::sim::time::SimTime;
-use crate::sim::view::{ConnectionView, QueueView};
+use crate::sim::view::{ConnectionView, QueueView, TransactionalClientView};
 
 impl Rdkafka {
     /// The queue and what is in it.
@@ -58,6 +58,12 @@ impl Rdkafka {
     /// Producer id and epoch, once assigned.
     pub fn producer_id(&self) -> Option<(i64, i16)> {
         self.producer_ids.current()
+    }
+
+    /// Its transactions as it sees them.
+    pub fn transaction_view(&self) -> Option<TransactionalClientView> {
+        let own = self.transactions.as_ref()?;
+        Some(own.view(self.me))
     }
 
     /// Topics that the client has metadata for.

@@ -20,13 +20,17 @@ pub(in crate::tui::panel) fn lines(
     threads
         .iter()
         .enumerate()
-        .map(|(number, thread)| line(scene, number, thread))
+        .map(|(number, thread)| line(scene, (producer, number), thread))
         .collect()
 }
 
-fn line(scene: &Scene<'_>, number: usize, thread: &ThreadView) -> Line<'static> {
+fn line(
+    scene: &Scene<'_>,
+    (producer, number): (ProducerIndex, usize),
+    thread: &ThreadView,
+) -> Line<'static> {
     let styles = scene.theme().styles;
-    let (words, style) = state(scene, thread.state);
+    let (words, style) = state(scene, producer, thread.state);
     let mut spans = vec![
         Span::styled(format!("thread {number:<3} "), styles.text.dim),
         Span::styled(words, style),
@@ -45,7 +49,7 @@ fn line(scene: &Scene<'_>, number: usize, thread: &ThreadView) -> Line<'static> 
     Line::from(spans)
 }
 
-fn state(scene: &Scene<'_>, state: ThreadState) -> (String, Style) {
+fn state(scene: &Scene<'_>, producer: ProducerIndex, state: ThreadState) -> (String, Style) {
     let styles = scene.theme().styles;
     match state {
         ThreadState::Working => ("works between calls".to_owned(), styles.text.plain),
@@ -56,7 +60,7 @@ fn state(scene: &Scene<'_>, state: ThreadState) -> (String, Style) {
         }
         ThreadState::Blocked { on, since } => {
             let waited = number::span(scene.now().since(since));
-            let what = blocked_on(scene, on);
+            let what = blocked_on(scene, producer, on);
             (
                 format!("waits for {what}, {waited} so far"),
                 styles.tone.warn,
@@ -65,7 +69,7 @@ fn state(scene: &Scene<'_>, state: ThreadState) -> (String, Style) {
     }
 }
 
-fn blocked_on(scene: &Scene<'_>, on: BlockedOn) -> String {
+fn blocked_on(scene: &Scene<'_>, producer: ProducerIndex, on: BlockedOn) -> String {
     match on {
         BlockedOn::Memory { bytes } => {
             format!("{} B of buffer.memory", number::count(u64::from(bytes)))
@@ -79,6 +83,9 @@ fn blocked_on(scene: &Scene<'_>, on: BlockedOn) -> String {
         BlockedOn::Close => "close()".to_owned(),
         BlockedOn::Room => "room in the queue".to_owned(),
         BlockedOn::Reports => "delivery reports, in poll()".to_owned(),
-        BlockedOn::Transaction(operation) => format!("{}()", operation.method()),
+        BlockedOn::Transaction(operation) => {
+            let call = names::transactional_call(scene.config(), producer, operation);
+            format!("{call}()")
+        }
     }
 }
