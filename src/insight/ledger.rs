@@ -24,12 +24,12 @@ mod tally;
 mod tests;
 
 use crate::kafka::settings::{Acks, RequiredAcks};
-use crate::sim::Output;
 use crate::sim::config::{ClientConfig, Config};
 use crate::sim::fact::{Appended, Fact, Flow, UnassignedEnd};
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
 use crate::sim::trace::{Trace, TraceStep};
+use crate::sim::{Cuts, Output};
 
 pub use audit::Audit;
 pub use cause::DuplicateCause;
@@ -96,6 +96,14 @@ impl Ledger {
 
     /// Takes what the engine said since the last time.
     pub fn observe(&mut self, output: &Output) {
+        self.hear(output);
+        self.take(&output.flows);
+        self.count();
+    }
+
+    /// Hears what the engine said since the last time, but for the flows: those are handed over to
+    /// [`Ledger::take`] afterwards, in one go or several, and counted by [`Ledger::count`].
+    pub fn hear(&mut self, output: &Output) {
         for stamped in &output.facts {
             if let Fact::ProducerIdAssigned {
                 producer, epoch, ..
@@ -108,12 +116,21 @@ impl Ledger {
         for trace in &output.traces {
             self.fold_trace(trace);
         }
-        self.fold(&output.flows);
+        if output.cuts == Cuts::Some {
+            self.cut(&output.flows);
+        }
     }
 
-    /// Takes what was handed over at one moment of the run. The order between entities does not
-    /// matter: truncations come first, and appends are taken in order of time.
-    pub fn fold(&mut self, flows: &[Flow]) {
+    /// Flows alone, whether logs were cut or not.
+    #[cfg(test)]
+    fn fold(&mut self, flows: &[Flow]) {
+        self.cut(flows);
+        self.take(flows);
+        self.count();
+    }
+
+    /// Truncations among flows come before everything else that was handed over with them.
+    fn cut(&mut self, flows: &[Flow]) {
         for flow in flows {
             if let Flow::Truncated {
                 producer,
@@ -128,11 +145,21 @@ impl Ledger {
                 pending.truncate(entry, first_ordinal, u64::from(records));
             }
         }
-        self.fold_appends(flows);
-        for flow in flows {
-            self.fold_outcome(flow);
+    }
+
+    /// Takes some of what was handed over. The order between entities does not matter: appends are
+    /// taken in order of time.
+    pub fn take(&mut self, flows: &[Flow]) {
+        let is_in_order = self.is_in_order(flows);
+        if !is_in_order {
+            self.sort_and_append(flows);
         }
-        self.count_changed();
+        for flow in flows {
+            match flow {
+                Flow::Appended(appended) if is_in_order => self.append(appended),
+                flow => self.fold_outcome(flow),
+            }
+        }
     }
 
     /// One producer's sums.
@@ -171,28 +198,19 @@ impl Ledger {
         Account::new(self.of(producer), records_sent)
     }
 
-    /// Appends in order of time. They already are, except around a change of leader.
-    fn fold_appends(&mut self, flows: &[Flow]) {
-        let appends = || {
-            flows.iter().filter_map(|flow| match flow {
-                Flow::Appended(appended) => Some(appended),
-                _ => None,
-            })
-        };
-        if self.in_order(appends()) {
-            appends().for_each(|appended| self.append(appended));
-        } else {
-            let mut sorted: Vec<&Appended> = appends().collect();
-            sorted.sort_by_key(|appended| (appended.at, appended.partition, appended.base_offset));
-            for appended in sorted {
-                self.append(appended);
-            }
+    #[cold]
+    fn sort_and_append(&mut self, flows: &[Flow]) {
+        let mut sorted: Vec<&Appended> = appends(flows).collect();
+        sorted.sort_by_key(|appended| (appended.at, appended.partition, appended.base_offset));
+        for appended in sorted {
+            self.append(appended);
         }
     }
 
-    fn in_order<'a>(&mut self, appends: impl Iterator<Item = &'a Appended>) -> bool {
+    /// Whether each partition's appends stand in order of time.
+    fn is_in_order(&mut self, flows: &[Flow]) -> bool {
         let mut in_order = true;
-        for appended in appends {
+        for appended in appends(flows) {
             let place = appended.partition.index();
             if self.last_appends.len() <= place {
                 self.last_appends.resize(place + 1, SimTime::ZERO);
@@ -328,8 +346,8 @@ impl Ledger {
         place
     }
 
-    /// Counts the entries that changed anew.
-    fn count_changed(&mut self) {
+    /// Counts the entries that changed anew; the sums are right from then on.
+    pub fn count(&mut self) {
         for &place in &self.changed {
             self.pending[place as usize].enter(&mut self.entries[place as usize]);
         }
@@ -344,6 +362,13 @@ impl Ledger {
             self.total.replace(&before, entry.tally());
         }
     }
+}
+
+fn appends(flows: &[Flow]) -> impl Iterator<Item = &Appended> {
+    flows.iter().filter_map(|flow| match flow {
+        Flow::Appended(appended) => Some(appended),
+        _ => None,
+    })
 }
 
 fn is_idempotent(client: &ClientConfig) -> bool {

@@ -46,6 +46,10 @@ use crate::sim::time::SimTime;
 use crate::sim::view::{ConsumerView, GroupView, PartitionView, ProducerView};
 use crate::sim::{Output, Simulation};
 
+/// Flows that all folds take before any goes on to the next: so few that they stay in the
+/// processor's cache meanwhile, where those between two samples are megabytes.
+const FLOWS_AT_ONCE: usize = 128;
+
 pub use judge::{Judgement, Outcome};
 
 use diary::Diary;
@@ -116,10 +120,15 @@ impl Insight {
 
     /// Takes what the engine said since the last time.
     pub fn observe(&mut self, output: &Output) {
-        self.ledger.observe(output);
+        self.ledger.hear(output);
         self.diary.observe(output);
-        self.evidence.observe(&output.facts, &output.flows);
-        self.latency.observe(&output.flows);
+        self.evidence.observe(&output.facts);
+        for flows in output.flows.chunks(FLOWS_AT_ONCE) {
+            self.ledger.take(flows);
+            self.evidence.observe_flows(flows);
+            self.latency.observe(flows);
+        }
+        self.ledger.count();
         for stamped in &output.facts {
             self.log.push(stamped);
             self.count_error(&stamped.fact);

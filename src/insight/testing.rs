@@ -51,7 +51,7 @@ pub(crate) fn config() -> Arc<Config> {
 pub(crate) fn producer(name: &str) -> ProducerConfig {
     ProducerConfig {
         name: name.to_owned(),
-        client: ClientConfig::Java(Box::new(JavaProducerSettings::defaults(
+        client: ClientConfig::Java(Arc::new(JavaProducerSettings::defaults(
             KafkaVersion::DEFAULT,
         ))),
         start: SimTime::ZERO,

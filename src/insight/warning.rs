@@ -296,11 +296,15 @@ fn bytes(bytes: u64) -> String {
 }
 
 impl Evidence {
-    /// Takes facts and flows; the order between entities does not matter.
-    pub(super) fn observe(&mut self, facts: &[Stamped], flows: &[Flow]) {
+    /// Takes facts; the order between entities does not matter.
+    pub(super) fn observe(&mut self, facts: &[Stamped]) {
         for stamped in facts {
             self.observe_fact(&stamped.fact);
         }
+    }
+
+    /// Takes flows; the order between entities does not matter.
+    pub(super) fn observe_flows(&mut self, flows: &[Flow]) {
         for flow in flows {
             self.observe_flow(flow);
         }

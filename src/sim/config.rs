@@ -259,8 +259,8 @@ pub const FIRST_CLIENT_ID: &str = "producer-1";
 /// Which client library, with its effective configuration.
 #[derive(Clone, Debug)]
 pub enum ClientConfig {
-    /// Apache Kafka's Java client.
-    Java(Box<JavaProducerSettings>),
+    /// Apache Kafka's Java client. The many of one `[[producer]]` share it.
+    Java(Arc<JavaProducerSettings>),
     /// librdkafka.
     Rdkafka(Box<RdkafkaProducerSettings>),
 }
@@ -279,7 +279,7 @@ impl ClientConfig {
         match self {
             Self::Java(settings) => {
                 let (settings, _) = java::validate(settings.version, given).ok()?;
-                Some(Self::Java(Box::new(settings)))
+                Some(Self::Java(Arc::new(settings)))
             }
             Self::Rdkafka(settings) => {
                 let settings = rdkafka::change(settings, given).ok()?;

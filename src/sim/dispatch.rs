@@ -97,6 +97,7 @@ impl Simulation {
 
     /// A message that did not arrive: on a cut link it waits; one that refuses answers connects
     /// with a reset, and swallows the rest together with its connection.
+    #[cold]
     fn bounce(&mut self, at: SimTime, message: Message, link: LinkIndex) {
         if !self.network.is_refusing(link) {
             return;
@@ -137,6 +138,7 @@ impl Simulation {
         self.queue.push(arrives, Rank::broker(broker), event);
     }
 
+    #[cold]
     fn obey(&mut self, at: SimTime, number: u32) {
         self.barriers.pop();
         let command = self.commands[number as usize].clone();

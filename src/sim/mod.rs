@@ -74,5 +74,5 @@ pub mod transactions;
 pub mod view;
 mod workload;
 
-pub use output::Output;
+pub use output::{Cuts, Output};
 pub use simulation::{Advance, Progress, Simulation};

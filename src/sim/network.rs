@@ -53,18 +53,19 @@ pub struct Network {
 }
 
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Link {
-    ends: (Peer, Peer),
-    configured: LinkConfig,
     now: LinkConfig,
     passing: Passing,
+    /// When the last of what waited for a cut to end arrives.
+    released_until: SimTime,
+    ends: (Peer, Peer),
+    configured: LinkConfig,
     /// When it last stopped passing everything.
     stopped: SimTime,
     held: Vec<Held>,
     /// What waited for a cut to end and is on its way again.
     released: Vec<Message>,
-    /// When the last of it arrives.
-    released_until: SimTime,
     /// When the last of what was on the wire when the link was healed would arrive.
     on_wire_until: SimTime,
 }
@@ -95,6 +96,7 @@ struct Held {
 }
 
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Direction {
     wire_free: SimTime,
     /// By lane: TCP hands over in order within a connection.

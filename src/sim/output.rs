@@ -16,10 +16,22 @@ use crate::sim::trace::Trace;
 pub struct Output {
     /// In order of (time, rank, number).
     pub facts: Vec<Stamped>,
-    /// In each entity's own order only.
+    /// In each entity's own order only; appends in order of time.
     pub flows: Vec<Flow>,
+    /// Whether logs were cut.
+    pub cuts: Cuts,
     /// In each entity's own order only.
     pub traces: Vec<Trace>,
+}
+
+/// Whether there is a [`Flow::Truncated`] among flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cuts {
+    /// No log was cut.
+    #[default]
+    None,
+    /// Some logs were.
+    Some,
 }
 
 /// Collects what happens.
@@ -77,6 +89,12 @@ impl Outbox {
         self.pending.flows.push(flow);
     }
 
+    /// Records left the log, as the entity `rank` decided.
+    pub fn cut(&mut self, rank: Rank, flow: Flow) {
+        self.pending.cuts = Cuts::Some;
+        self.flow(rank, flow);
+    }
+
     /// Somebody who follows records sees a step of theirs: it does not enter the digest.
     pub fn trace(&mut self, trace: Trace) {
         self.pending.traces.push(trace);
@@ -87,6 +105,7 @@ impl Outbox {
         out.facts.clear();
         out.flows.clear();
         out.traces.clear();
+        out.cuts = std::mem::take(&mut self.pending.cuts);
         std::mem::swap(&mut self.pending.flows, &mut out.flows);
         std::mem::swap(&mut self.pending.traces, &mut out.traces);
         self.pending

@@ -363,13 +363,7 @@ impl Partition {
         if self.isr.len() < self.effective_min_isr() {
             return false;
         }
-        let pending = self.pending_isr.as_deref().unwrap_or_default();
-        let counts = |replica: &&Replica| {
-            self.isr.contains(&replica.broker) || pending.contains(&replica.broker)
-        };
-        let members = self.replicas.iter().filter(counts);
-        let candidate = members.map(|replica| replica.known_end_offset).min();
-        match candidate.flatten() {
+        match self.committed_end() {
             Some(offset) if offset > self.high_watermark => {
                 self.high_watermark = offset;
                 if let Some(transactions) = &mut self.transactions {
@@ -379,6 +373,23 @@ impl Partition {
             }
             _ => false,
         }
+    }
+
+    /// Up to where all replicas have the log that the leader waits for, as it knows them.
+    fn committed_end(&self) -> Option<u64> {
+        if let [only] = self.replicas.as_slice()
+            && self.isr.first() == Some(&only.broker)
+        {
+            // It waits for nobody.
+            return only.known_end_offset;
+        }
+        let pending = self.pending_isr.as_deref().unwrap_or_default();
+        let counts = |replica: &&Replica| {
+            self.isr.contains(&replica.broker) || pending.contains(&replica.broker)
+        };
+        let members = self.replicas.iter().filter(counts);
+        let candidate = members.map(|replica| replica.known_end_offset).min();
+        candidate.flatten()
     }
 
     /// In-sync replicas, those among them that the controller has still to confirm (the maximal

@@ -91,7 +91,7 @@ pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) ->
     let (settings, _) = java::validate(version, &given).expect("a valid client");
     ProducerConfig {
         name: name.to_string(),
-        client: ClientConfig::Java(Box::new(settings)),
+        client: ClientConfig::Java(Arc::new(settings)),
         given,
         start: SimTime::ZERO,
         loads: Vec::new(),

@@ -29,8 +29,6 @@ const MS_PER_SECOND: f64 = 1e3;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensor {
     samples: Samples,
-    total: f64,
-    event_total: u64,
 }
 
 /// Values that are recorded at one moment.
@@ -58,27 +56,20 @@ impl Sensor {
     pub fn new(window: MetricWindow) -> Self {
         Self {
             samples: Samples::new(window),
-            total: 0.0,
-            event_total: 0,
         }
     }
 
     /// Records one value.
     pub fn record(&mut self, value: f64, now_ms: u64) {
-        self.take(1, value, value, now_ms);
+        self.samples.record(now_ms, 1, value, value);
     }
 
     /// Records several values, as if one by one at the same time.
     pub fn record_group(&mut self, group: &Group, now_ms: u64) {
         if group.events > 0 {
-            self.take(group.events, group.sum, group.max, now_ms);
+            self.samples
+                .record(now_ms, group.events, group.sum, group.max);
         }
-    }
-
-    fn take(&mut self, events: u64, sum: f64, max: f64, now_ms: u64) {
-        self.samples.record(now_ms, events, sum, max);
-        self.total += sum;
-        self.event_total += events;
     }
 
     /// The mean of the values; nothing while none counts.
@@ -133,14 +124,14 @@ impl Sensor {
     ///
     /// Source: `CumulativeSum`.
     pub fn total(&self) -> Option<f64> {
-        number(self.total)
+        number(self.samples.total())
     }
 
     /// How many values there were since the start.
     ///
     /// Source: `CumulativeCount`.
     pub fn event_total(&self) -> Option<f64> {
-        number(self.event_total as f64)
+        number(self.samples.event_total() as f64)
     }
 }
 

@@ -1,12 +1,9 @@
 //! The ring of samples that every windowed metric is made of.
 //!
 //! Invariants: as many samples exist as were opened, up to the number that the window keeps;
-//! the default of two windows needs no heap.
+//! the first needs no heap.
 
 use super::super::version::KafkaVersion;
-
-/// Samples kept without a heap: enough for the default of two.
-const INLINE_SAMPLES: usize = 3;
 
 /// The shape of a windowed metric.
 ///
@@ -84,51 +81,62 @@ struct Sample {
     max: f64,
 }
 
+/// The sample that takes events, and the sums since the start: all that recording touches. A client
+/// has dozens of these and records with most of them at every request, so each is one cache line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
+struct Current {
+    sample: Sample,
+    /// From when on another sample is opened.
+    ends_ms: u64,
+    total: f64,
+    event_total: u64,
+}
+
+const _: () = assert!(
+    size_of::<Current>() == 64,
+    "recording touches one cache line"
+);
+
 /// A ring of samples.
 ///
 /// Source: `SampledStat`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Samples {
+    current: Current,
+    /// The place of the current sample in the ring; none before the first event.
+    place: Option<u32>,
     window: MetricWindow,
-    current: u32,
-    inline_len: u32,
-    inline: [Sample; INLINE_SAMPLES],
-    /// In place of `inline` where more samples than that are kept; grows as they are opened. Boxed,
-    /// because a client has dozens of these and hardly any spills.
-    #[expect(
-        clippy::box_collection,
-        reason = "eight bytes in every sensor instead of 24"
-    )]
-    spilled: Option<Box<Vec<Sample>>>,
+    /// The other samples, by their places; what stands at the current one's place is out of date.
+    others: Vec<Sample>,
 }
 
 impl Samples {
     pub(super) fn new(window: MetricWindow) -> Self {
-        let inline = [Sample::default(); INLINE_SAMPLES];
         Self {
+            current: Current {
+                sample: Sample::default(),
+                ends_ms: 0,
+                total: 0.0,
+                event_total: 0,
+            },
+            place: None,
             window,
-            current: 0,
-            inline_len: 0,
-            inline,
-            spilled: None,
+            others: Vec::new(),
         }
     }
 
-    /// Takes `events` that happened at `now_ms`: their sum and the largest of them.
-    #[inline]
+    /// Takes `events` that happened at `now_ms`: their sum and the largest of them. A call of its
+    /// own, because a client records in so many places that copies of it would be many, too.
+    #[inline(never)]
     pub(super) fn record(&mut self, now_ms: u64, events: u64, sum: f64, max: f64) {
-        let complete = match self.opened_samples().get(self.current as usize) {
-            Some(sample) => now_ms.saturating_sub(sample.start_ms) >= self.window.window_ms,
-            None => true,
-        };
-        if complete {
+        if now_ms >= self.current.ends_ms {
             self.open(now_ms);
         }
-        let current = self.current as usize;
-        let sample = match &mut self.spilled {
-            Some(spilled) => &mut spilled[current],
-            None => &mut self.inline[current],
-        };
+        let current = &mut self.current;
+        current.total += sum;
+        current.event_total += events;
+        let sample = &mut current.sample;
         sample.events += events;
         sample.sum += sum;
         sample.max = sample.max.max(max);
@@ -137,51 +145,60 @@ impl Samples {
 
     #[cold]
     fn open(&mut self, now_ms: u64) {
-        let sample = Sample {
+        let next = match self.place {
+            None => 0,
+            Some(place) => {
+                match self.others.get_mut(place as usize) {
+                    Some(outdated) => *outdated = self.current.sample,
+                    None => self.others.push(self.current.sample),
+                }
+                (place as usize + 1) % self.window.kept_samples()
+            }
+        };
+        self.place = Some(next as u32);
+        self.current.sample = Sample {
             start_ms: now_ms,
             last_event_ms: now_ms,
             events: 0,
             sum: 0.0,
             max: f64::NEG_INFINITY,
         };
-        let kept = self.window.kept_samples();
-        let opened = self.opened_samples().len();
-        let place = if opened == 0 {
-            0
-        } else {
-            (self.current as usize + 1) % kept
+        // Without length a window ends at once, whatever the clock does.
+        self.current.ends_ms = match self.window.window_ms {
+            0 => 0,
+            window_ms => now_ms.saturating_add(window_ms),
         };
-        self.current = place as u32;
-        if kept <= INLINE_SAMPLES {
-            self.inline[place] = sample;
-            self.inline_len = opened.max(place + 1) as u32;
-            return;
-        }
-        let spilled = self.spilled.get_or_insert_default();
-        match spilled.get_mut(place) {
-            Some(oldest) => *oldest = sample,
-            None => spilled.push(sample),
-        }
-    }
-
-    fn opened_samples(&self) -> &[Sample] {
-        match &self.spilled {
-            Some(spilled) => spilled,
-            None => &self.inline[..self.inline_len as usize],
-        }
     }
 
     /// How many samples exist.
     #[cfg(test)]
     pub(super) fn opened(&self) -> usize {
-        self.opened_samples().len()
+        self.opened_samples().count()
+    }
+
+    /// All samples in order of their places.
+    fn opened_samples(&self) -> impl Iterator<Item = &Sample> {
+        let place = self.place.map_or(usize::MAX, |place| place as usize);
+        let before = self.others.iter().take(place);
+        let current = self.place.map(|_| &self.current.sample);
+        let after = self.others.iter().skip(place.saturating_add(1));
+        before.chain(current).chain(after)
     }
 
     /// The samples that count at `now_ms`.
     fn live(&self, now_ms: u64) -> impl Iterator<Item = &Sample> {
         self.opened_samples()
-            .iter()
             .filter(move |sample| !self.window.is_stale(sample, now_ms))
+    }
+
+    /// The sum of all values since the start.
+    pub(super) fn total(&self) -> f64 {
+        self.current.total
+    }
+
+    /// How many events there were since the start.
+    pub(super) fn event_total(&self) -> u64 {
+        self.current.event_total
     }
 
     /// The sum of the values that count at `now_ms`.

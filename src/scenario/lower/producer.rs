@@ -136,7 +136,7 @@ fn client(world: &mut World<'_>, fields: &Fields<'_>) -> (ClientConfig, Given, D
     }
     rdkafka::no_delivery_report(world, fields);
     let (client, given) = java(world, fields, settings);
-    (ClientConfig::Java(Box::new(client)), given, Dialect::Java)
+    (ClientConfig::Java(Arc::new(client)), given, Dialect::Java)
 }
 
 /// A Java client's effective configuration, or what it says against it.

@@ -134,6 +134,7 @@ impl Cluster {
         }
     }
 
+    #[cold]
     fn answer_metadata(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let image = self.brokers[at.index()].image.clone();
         let topics = ctx.requests.get(id).topics.clone();

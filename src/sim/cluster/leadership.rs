@@ -178,7 +178,7 @@ fn say_truncated(ctx: &mut Context<'_>, partition: PartitionIndex, gone: Vec<Log
             first_ordinal: batch.first_ordinal,
             records: batch.records,
         };
-        ctx.flow(Rank::CONTROLLER, flow);
+        ctx.outbox.cut(Rank::CONTROLLER, flow);
     }
 }
 

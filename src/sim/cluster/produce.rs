@@ -224,6 +224,7 @@ fn say_appended(
 }
 
 /// A leader knows a batch that came again.
+#[cold]
 fn say_recognised(
     ctx: &mut Context<'_>,
     (broker, base_offset): (BrokerIndex, u64),

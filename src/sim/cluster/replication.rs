@@ -85,7 +85,7 @@ impl Cluster {
     /// A produce request appended to partitions: their followers have something to fetch.
     pub(super) fn kick_followers(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         for place in 0..ctx.requests.get(id).parts.len() {
-            let part = ctx.requests.get(id).parts[place];
+            let part = &ctx.requests.get(id).parts[place];
             if part.base_offset.is_some() {
                 self.mark_dirty(part.partition, at);
             }
@@ -108,6 +108,11 @@ impl Cluster {
     pub(super) fn mark_dirty(&mut self, index: PartitionIndex, leader: BrokerIndex) {
         let brokers = self.brokers.len();
         let partition = &mut self.partitions[index.index()];
+        if let [only] = partition.replicas.as_slice()
+            && only.broker == leader
+        {
+            return;
+        }
         let end_offset = partition.replica_end(leader);
         for replica in &mut partition.replicas {
             let fetches = matches!(replica.source, Source::Fetching(from, _) if from == leader);

@@ -13,11 +13,13 @@ const BATCHES_RETAINED: usize = 5;
 #[derive(Clone, Debug)]
 pub struct ProducerState {
     producer_id: i64,
-    epoch: i16,
     /// When its last batch was appended.
     last_at: SimTime,
-    batches: [Remembered; BATCHES_RETAINED],
+    epoch: i16,
+    /// How many batches are remembered, and the place of the last of them in the ring.
     count: u8,
+    last: u8,
+    batches: [Remembered; BATCHES_RETAINED],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,10 +45,11 @@ impl ProducerState {
     pub fn new((producer_id, epoch): (i64, i16)) -> Self {
         Self {
             producer_id,
-            epoch,
             last_at: SimTime::ZERO,
-            batches: [Remembered::default(); BATCHES_RETAINED],
+            epoch,
             count: 0,
+            last: 0,
+            batches: [Remembered::default(); BATCHES_RETAINED],
         }
     }
 
@@ -101,7 +104,7 @@ impl ProducerState {
     /// The offset of this very batch, if it was appended before.
     pub fn duplicate(&self, part: &Part) -> Option<u64> {
         let last = last_sequence(part);
-        let mut known = self.batches[..self.count as usize].iter();
+        let mut known = self.known();
         let seen = known
             .find(|batch| batch.base_sequence == part.base_sequence && batch.last_sequence == last);
         seen.filter(|_| part.epoch == self.epoch)
@@ -110,14 +113,15 @@ impl ProducerState {
 
     /// What the leader says to a batch by its epoch and sequence.
     pub fn judge(&self, part: &Part) -> Verdict {
-        let last = last_sequence(part);
-        let known = &self.batches[..self.count as usize];
-        if part.epoch == self.epoch
-            && let Some(seen) = known.iter().find(|batch| {
-                batch.base_sequence == part.base_sequence && batch.last_sequence == last
-            })
-        {
-            return Verdict::Duplicate(seen.base_offset);
+        let next = self
+            .last()
+            .map(|batch| next_sequence(batch.last_sequence, 1));
+        if part.epoch == self.epoch && next == Some(part.base_sequence) {
+            // Nearly every batch. None of the few before the last begins with that sequence.
+            return Verdict::Append;
+        }
+        if let Some(base_offset) = self.duplicate(part) {
+            return Verdict::Duplicate(base_offset);
         }
         if part.epoch < self.epoch {
             return Verdict::Refuse(ErrorCode::InvalidProducerEpoch);
@@ -129,27 +133,36 @@ impl ProducerState {
                 Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
             };
         }
-        match known.last() {
-            Some(batch) if part.base_sequence != next_sequence(batch.last_sequence, 1) => {
-                Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber)
-            }
-            _ => Verdict::Append,
+        match next {
+            Some(_) => Verdict::Refuse(ErrorCode::OutOfOrderSequenceNumber),
+            None => Verdict::Append,
         }
     }
 
+    /// The batches that are remembered, the last one first.
+    fn known(&self) -> impl Iterator<Item = &Remembered> {
+        let last = self.last as usize + BATCHES_RETAINED;
+        (0..self.count as usize).map(move |back| &self.batches[(last - back) % BATCHES_RETAINED])
+    }
+
+    fn last(&self) -> Option<&Remembered> {
+        (self.count > 0).then(|| &self.batches[self.last as usize])
+    }
+
     fn push(&mut self, batch: Remembered) {
-        if self.count as usize == BATCHES_RETAINED {
-            self.batches.rotate_left(1);
-            self.count -= 1;
-        }
-        self.batches[self.count as usize] = batch;
-        self.count += 1;
+        self.last = (self.last + 1) % BATCHES_RETAINED as u8;
+        self.batches[self.last as usize] = batch;
+        self.count = (self.count + 1).min(BATCHES_RETAINED as u8);
     }
 
     /// Forgets batches that a truncated log does not hold any more.
     pub(super) fn forget_from(&mut self, end_offset: u64) {
-        while self.count > 0 && self.batches[self.count as usize - 1].base_offset >= end_offset {
+        while self
+            .last()
+            .is_some_and(|last| last.base_offset >= end_offset)
+        {
             self.count -= 1;
+            self.last = (self.last + BATCHES_RETAINED as u8 - 1) % BATCHES_RETAINED as u8;
         }
     }
 }

@@ -75,28 +75,32 @@ impl Front {
     }
 }
 
-/// One partition as its producer sees it.
+/// One partition as its producer sees it: a cache line of what waits to be sent, and one of what
+/// was.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Queue {
-    /// Which partition.
-    pub partition: PartitionIndex,
-    /// Its topic.
-    pub topic: TopicIndex,
-    /// Its number in the topic.
-    pub number: u32,
     /// Batches to be sent, head first.
     pub deque: VecDeque<BatchId>,
-    /// Batches sent at least once and not completed, in order of their sequences.
-    pub unfinished: VecDeque<BatchId>,
-    /// The leader's epoch.
-    pub leader_epoch: u32,
-    /// Whether anything was ever produced to it: the deque exists.
-    pub is_used: bool,
     /// Ordinal of the next batch's first record.
     pub next_ordinal: u64,
+    /// Which partition.
+    pub partition: PartitionIndex,
+    /// Its number in the topic.
+    pub number: u32,
+    /// The leader's epoch.
+    pub leader_epoch: u32,
+    /// Its topic.
+    pub topic: TopicIndex,
+    /// Whether anything was ever produced to it: the deque exists.
+    pub is_used: bool,
+    /// Batches sent at least once and not completed, in order of their sequences.
+    pub unfinished: VecDeque<BatchId>,
     /// Idempotence: what the next batch gets.
     pub sequences: Sequences,
 }
+
+const _: () = assert!(size_of::<Queue>() == 128, "two cache lines");
 
 /// `TxnPartitionEntry`.
 #[derive(Clone, Copy, Debug)]

@@ -6,16 +6,27 @@ use crate::sim::time::SimTime;
 /// A batch's place in the slab.
 pub type BatchId = u32;
 
-/// A batch from its first record to its completion.
+/// A batch from its first record to its completion. It is long out of the processor's cache when
+/// its response comes, so what its completion reads is one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Batch {
-    /// Grows with every batch of this client: names a batch for good, where a [`BatchId`] is used
-    /// again.
-    pub serial: u64,
-    /// Its partition, by place in the accumulator.
-    pub queue: u32,
+    /// When its first record was appended.
+    pub created: SimTime,
+    /// When the sender last took it.
+    pub drained: SimTime,
+    /// Producer id and epoch that the sequence belongs to.
+    pub producer_id: i64,
+    /// See there.
+    pub epoch: i16,
     /// How far it is.
     pub stage: Stage,
+    /// How it came to be.
+    pub origin: Origin,
+    /// Sequence of its first record; -1 while it has none.
+    pub base_sequence: i32,
+    /// Its partition, by place in the accumulator.
+    pub queue: u32,
     /// Bytes allocated for it: `max(batch.size, estimate of its first record)`.
     pub limit: u32,
     /// Header and exact record bytes before compression, as far as settled (see
@@ -26,31 +37,27 @@ pub struct Batch {
     pub written: u32,
     /// Records, as far as settled.
     pub records: u32,
-    /// Payload of its largest record, as far as settled.
-    pub payload_max: u32,
-    /// Ordinal of its first record in this partition.
-    pub first_ordinal: u64,
-    /// When its first record was appended.
-    pub created: SimTime,
-    /// The same on the client's clock.
-    pub created_ms: u64,
-    /// When it was created or last re-queued, on the client's clock.
-    pub last_attempt_ms: u64,
-    /// Whether a retry waits at all.
-    pub leader: LeaderOfRetry,
-    /// Epoch of the leader that it was last sent to.
-    pub leader_epoch: u32,
     /// How often it was re-queued.
     pub attempts: u32,
-    /// When the sender last took it.
-    pub drained: SimTime,
-    /// Sequence of its first record; -1 while it has none.
-    pub base_sequence: i32,
-    /// Producer id and epoch that the sequence belongs to.
-    pub producer_id: (i64, i16),
-    /// How it came to be.
-    pub origin: Origin,
+    /// Epoch of the leader that it was last sent to.
+    pub leader_epoch: u32,
+    /// Ordinal of its first record in this partition.
+    pub first_ordinal: u64,
+    /// When it was created or last re-queued, on the client's clock.
+    pub last_attempt_ms: u64,
+    /// Grows with every batch of this client: names a batch for good, where a [`BatchId`] is used
+    /// again.
+    pub serial: u64,
+    /// Payload of its largest record, as far as settled.
+    pub payload_max: u32,
+    /// Whether a retry waits at all.
+    pub leader: LeaderOfRetry,
 }
+
+const _: () = assert!(
+    std::mem::offset_of!(Batch, first_ordinal) == 64,
+    "one cache line"
+);
 
 /// How a batch came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +98,12 @@ pub enum Stage {
 impl Batch {
     /// Age on the client's clock.
     pub fn age_ms(&self, now_ms: u64) -> u64 {
-        now_ms.saturating_sub(self.created_ms)
+        now_ms.saturating_sub(self.created_ms())
+    }
+
+    /// When its first record was appended, on the client's clock.
+    pub fn created_ms(&self) -> u64 {
+        self.created.as_millis()
     }
 
     /// Compressed by uncompressed bytes of its records (`MemoryRecordsBuilder.compressionRatio`).
@@ -125,14 +137,14 @@ impl Batches {
             payload_max: 0,
             first_ordinal,
             created: now,
-            created_ms: now.as_millis(),
             last_attempt_ms: now.as_millis(),
             leader: LeaderOfRetry::Same,
             leader_epoch: 0,
             attempts: 0,
             drained: now,
             base_sequence: -1,
-            producer_id: (-1, -1),
+            producer_id: -1,
+            epoch: -1,
             origin: Origin::Appended,
         };
         self.place(batch)

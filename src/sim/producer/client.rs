@@ -34,7 +34,7 @@ pub struct Client {
     pub(super) me: ProducerIndex,
     pub(super) rank: Rank,
     pub(super) client_id: Arc<str>,
-    pub(super) settings: JavaProducerSettings,
+    pub(super) settings: Arc<JavaProducerSettings>,
     pub(super) accumulator: Accumulator,
     pub(super) pool: BufferPool,
     pub(super) connections: Connections,
@@ -154,7 +154,7 @@ impl Client {
     pub fn new(
         config: &Config,
         me: ProducerIndex,
-        settings: JavaProducerSettings,
+        settings: Arc<JavaProducerSettings>,
         incarnation: u16,
     ) -> Self {
         let (seed, brokers) = (config.seed, config.brokers.len());

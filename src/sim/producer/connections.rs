@@ -20,21 +20,31 @@ pub struct Connections {
     pub(super) me: ProducerIndex,
     pub(super) rank: Rank,
     list: Vec<Connection>,
+    /// By slot: the answer to [`Connections::oldest_question`], but for slots in `touched`.
+    asked: Vec<SimTime>,
+    touched: Vec<Slot>,
     brokers: usize,
 }
 
 /// A connection's place: bootstrap addresses first, then brokers.
 pub type Slot = u16;
 
-/// One connection.
+/// One connection: a cache line of what every request asks, and one of the rest.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Connection {
-    /// How far it is.
-    pub state: ConnectionState,
-    /// How often it was made: what belongs to an earlier one is recognised.
-    pub generation: u32,
     /// Requests without response, oldest first.
     pub in_flight: VecDeque<InFlight>,
+    /// When the last request is fully written.
+    pub writable_at: SimTime,
+    /// When it was last used.
+    pub used_ms: u64,
+    /// Java: until when nothing is sent, because a broker said so (KIP-219); on the client's clock.
+    pub throttled_until_ms: u64,
+    /// How often it was made: what belongs to an earlier one is recognised.
+    pub generation: u32,
+    /// How far it is.
+    pub state: ConnectionState,
     /// Disconnects since it was last ready.
     pub failed_attempts: u32,
     /// Attempts since it was last ready that ended in the setup timeout.
@@ -43,14 +53,8 @@ pub struct Connection {
     pub retry_at_ms: u64,
     /// When the attempt to make it is given up.
     pub setup_deadline_ms: u64,
-    /// When the last request is fully written.
-    pub writable_at: SimTime,
-    /// When it was last used.
-    pub used_ms: u64,
     /// When it was last attempted.
     pub attempted: SimTime,
-    /// Java: until when nothing is sent, because a broker said so (KIP-219); on the client's clock.
-    pub throttled_until_ms: u64,
     /// When the sender last could, and last did, send to it while it had something to send
     /// (`NodeLatencyStats`).
     pub latency_stats: (u64, u64),
@@ -107,6 +111,8 @@ impl Connections {
             me,
             rank,
             list: vec![none; brokers * 2],
+            asked: vec![SimTime::NEVER; brokers * 2],
+            touched: Vec::new(),
             brokers,
         }
     }
@@ -131,6 +137,9 @@ impl Connections {
 
     /// One of them, to change it.
     pub fn get_mut(&mut self, slot: Slot) -> &mut Connection {
+        if !self.touched.contains(&slot) {
+            self.touched.push(slot);
+        }
         &mut self.list[slot as usize]
     }
 
@@ -168,17 +177,24 @@ impl Connections {
     }
 
     /// When the oldest request without response was sent, or the oldest connect without outcome.
-    pub fn oldest_question(&self) -> Option<SimTime> {
-        let asked = |connection: &Connection| {
-            let request = connection.in_flight.front().map(|oldest| oldest.sent);
-            let is_connecting = connection.state == ConnectionState::Connecting;
-            request.or(is_connecting.then_some(connection.attempted))
-        };
-        self.list.iter().filter_map(asked).min()
+    pub fn oldest_question(&mut self) -> Option<SimTime> {
+        for slot in self.touched.drain(..) {
+            let asked = self.list[slot as usize].asked();
+            self.asked[slot as usize] = asked.unwrap_or(SimTime::NEVER);
+        }
+        let oldest = self.asked.iter().min().copied();
+        oldest.filter(|&asked| asked != SimTime::NEVER)
     }
 }
 
 impl Connection {
+    /// When the oldest request without response was sent, or the connect without outcome.
+    fn asked(&self) -> Option<SimTime> {
+        let request = self.in_flight.front().map(|oldest| oldest.sent);
+        let is_connecting = self.state == ConnectionState::Connecting;
+        request.or(is_connecting.then_some(self.attempted))
+    }
+
     /// Whether a request may be sent to this node.
     pub fn usable(&self, in_flight_max: u32, now: SimTime) -> Usable {
         match self.state {

@@ -146,6 +146,9 @@ pub trait Dialect: Sized {
     /// Its connections.
     fn connections(&self) -> &Connections;
 
+    /// The same, to change them.
+    fn connections_mut(&mut self) -> &mut Connections;
+
     /// Whether it expects no answer to what it produces (`acks=0`).
     fn is_unanswered(&self) -> bool;
 

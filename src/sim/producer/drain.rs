@@ -256,8 +256,8 @@ fn part(queue: &Queue, batch: &Batch, (id, codec): (BatchId, CompressionType)) -
     Part {
         partition: queue.partition,
         batch: id,
-        producer_id: batch.producer_id.0,
-        epoch: batch.producer_id.1,
+        producer_id: batch.producer_id,
+        epoch: batch.epoch,
         base_sequence: batch.base_sequence,
         records: batch.records,
         bytes: batch.written,

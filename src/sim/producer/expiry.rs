@@ -18,10 +18,14 @@ use crate::sim::trace::{Trace, TraceStep};
 impl Client {
     /// Fails batches older than `delivery.timeout.ms`, queued or in flight.
     pub(super) fn expire(&mut self, ctx: &mut Context<'_>) {
-        let now_ms = ctx.now.as_millis();
-        if now_ms < self.expiry_not_before_ms {
-            return;
+        if self.expiry_not_before_ms <= ctx.now.as_millis() {
+            self.expire_now(ctx);
         }
+    }
+
+    #[cold]
+    fn expire_now(&mut self, ctx: &mut Context<'_>) {
+        let now_ms = ctx.now.as_millis();
         self.accumulator.settle_all();
         let timeout_ms = self.settings.delivery_timeout_ms;
         let old = |&id: &BatchId| self.accumulator.batches.get(id).age_ms(now_ms) >= timeout_ms;
@@ -38,7 +42,7 @@ impl Client {
     pub(super) fn refresh_expiry(&mut self) {
         let created = self
             .waiting_batches()
-            .map(|id| self.accumulator.batches.get(id).created_ms);
+            .map(|id| self.accumulator.batches.get(id).created_ms());
         let oldest = created.min().unwrap_or(u64::MAX);
         self.expiry_not_before_ms = oldest.saturating_add(self.settings.delivery_timeout_ms);
     }

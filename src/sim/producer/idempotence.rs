@@ -137,7 +137,7 @@ impl Idempotence {
             };
         }
         batch.base_sequence = sequences.next;
-        batch.producer_id = (producer_id, epoch);
+        (batch.producer_id, batch.epoch) = (producer_id, epoch);
         sequences.next = next_sequence(sequences.next, batch.records as i32);
     }
 
@@ -167,7 +167,8 @@ impl Idempotence {
             let mut next = 0;
             for id in accumulator.queues[place as usize].unfinished.clone() {
                 let batch = accumulator.batches.get_mut(id);
-                (batch.base_sequence, batch.producer_id) = (next, current);
+                batch.base_sequence = next;
+                (batch.producer_id, batch.epoch) = current;
                 next = next_sequence(next, batch.records as i32);
             }
             accumulator.queues[place as usize].sequences = Sequences {
@@ -211,6 +212,9 @@ impl Idempotence {
 
     /// Looks at partitions whose last word is open (`maybeResolveSequences`).
     pub fn resolve(&mut self, accumulator: &mut Accumulator) {
+        if self.unresolved.is_empty() {
+            return;
+        }
         for place in self.lost(accumulator) {
             self.request_bump(place);
         }

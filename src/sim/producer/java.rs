@@ -226,6 +226,10 @@ impl Dialect for Client {
         &self.connections
     }
 
+    fn connections_mut(&mut self) -> &mut Connections {
+        &mut self.connections
+    }
+
     fn is_unanswered(&self) -> bool {
         self.settings.acks == Acks::None
     }

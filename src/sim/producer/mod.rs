@@ -39,6 +39,7 @@ mod view;
 mod wire;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::sim::command::ProducerFault;
 use crate::sim::config::{ClientConfig, Config};
@@ -233,12 +234,12 @@ impl Producer {
     /// Nothing that is not known at `global` can reach this producer before this moment. What is on
     /// its way arrives when it arrives; an answer takes two trips from its request, and one from
     /// now at least; and nobody speaks to a client that waits for nothing.
-    fn horizon(&self, network: &Network, global: SimTime) -> (SimTime, Asked) {
-        let Some(client) = &self.client else {
+    fn horizon(&mut self, network: &Network, global: SimTime) -> (SimTime, Asked) {
+        let Some(client) = &mut self.client else {
             return (SimTime::NEVER, Asked::Nothing);
         };
         let (question, is_unanswered) = with_client!(client, client => {
-            (client.connections().oldest_question(), client.is_unanswered())
+            (client.connections_mut().oldest_question(), client.is_unanswered())
         });
         let answer = question.map_or(SimTime::NEVER, |asked| asked + self.lookahead.times(2));
         let next_trip = global + self.lookahead;
@@ -309,7 +310,7 @@ impl Producer {
         }
         let (client, client_id) = match &self.settings {
             ClientConfig::Java(settings) => {
-                let settings = (**settings).clone();
+                let settings = Arc::clone(settings);
                 let mut client = Client::new(ctx.config, self.me, settings, self.incarnation);
                 if let Some(earlier) = earlier.as_ref().and_then(Library::java) {
                     client.follow(earlier);

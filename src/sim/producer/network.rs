@@ -28,6 +28,7 @@ pub(super) enum LeastLoaded {
 
 impl Client {
     /// Starts to connect.
+    #[cold]
     pub(super) fn connect(&mut self, ctx: &mut Context<'_>, slot: Slot) {
         let now_ms = ctx.now.as_millis();
         let draw = self.draws.reconnect.bits32();
@@ -90,6 +91,7 @@ impl Client {
     }
 
     /// ApiVersions answered: the connection may be used.
+    #[cold]
     pub(super) fn on_ready(&mut self, ctx: &mut Context<'_>, slot: Slot) {
         let connection = self.connections.get_mut(slot);
         connection.state = ConnectionState::Ready;
@@ -105,6 +107,7 @@ impl Client {
     }
 
     /// A connection is gone: its requests fail, metadata is suspect, backoff begins.
+    #[cold]
     pub fn disconnect(&mut self, ctx: &mut Context<'_>, slot: Slot, why: Disconnect) {
         let now_ms = ctx.now.as_millis();
         let draw = self.draws.reconnect.bits32();
@@ -172,6 +175,7 @@ impl Client {
     }
 
     /// Requests and connection attempts that took too long, connections that idle too long.
+    #[cold]
     pub(super) fn time_out(&mut self, ctx: &mut Context<'_>) {
         let now_ms = ctx.now.as_millis();
         let timeout_ms = self.settings.request_timeout_ms;
@@ -211,9 +215,14 @@ impl Client {
     /// addresses if nobody can.
     pub(super) fn update_metadata(&mut self, ctx: &mut Context<'_>) {
         let now_ms = ctx.now.as_millis();
-        if self.metadata.due_ms(&self.settings.metadata) > now_ms {
-            return;
+        if self.metadata.due_ms(&self.settings.metadata) <= now_ms {
+            self.update_metadata_now(ctx);
         }
+    }
+
+    #[cold]
+    fn update_metadata_now(&mut self, ctx: &mut Context<'_>) {
+        let now_ms = ctx.now.as_millis();
         let rebootstraps = self.settings.metadata.recovery == RecoveryStrategy::Rebootstrap;
         if rebootstraps
             && self
@@ -268,9 +277,13 @@ impl Client {
 
     /// Asks for a producer id, which comes before any data.
     pub(super) fn init_producer_id(&mut self, ctx: &mut Context<'_>) {
-        if self.idempotence.state != ProducerIdState::Wanted {
-            return;
+        if self.idempotence.state == ProducerIdState::Wanted {
+            self.init_producer_id_now(ctx);
         }
+    }
+
+    #[cold]
+    fn init_producer_id_now(&mut self, ctx: &mut Context<'_>) {
         let LeastLoaded::Node(slot) = self.least_loaded_node(ctx) else {
             return;
         };

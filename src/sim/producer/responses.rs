@@ -66,6 +66,7 @@ impl Client {
         }
     }
 
+    #[cold]
     fn on_producer_id(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let (producer_id, epoch) = ctx.requests.get(id).producer_id;
         if self.fatal.is_some() {
@@ -84,6 +85,7 @@ impl Client {
     }
 
     /// Metadata replaces what was known, partition by partition where it is not older.
+    #[cold]
     fn on_metadata(&mut self, ctx: &mut Context<'_>, id: RequestId) {
         let request = ctx.requests.get(id);
         let Some(image) = request.image.clone() else {
@@ -240,7 +242,8 @@ impl Client {
         let batch = self.accumulator.batches.get(part.batch);
         let (created, drained, stage) = (batch.created, batch.drained, batch.stage);
         let queue = &mut self.accumulator.queues[batch.queue as usize];
-        if batch.base_sequence >= 0 && queue.sequences.producer_id == batch.producer_id {
+        let identity = (batch.producer_id, batch.epoch);
+        if batch.base_sequence >= 0 && queue.sequences.producer_id == identity {
             let last = next_sequence(batch.base_sequence, batch.records as i32 - 1);
             queue.sequences.last_acked = queue.sequences.last_acked.max(last);
         }
@@ -278,6 +281,7 @@ impl Client {
     }
 
     /// A batch came back with an error: it is sent again, or fails.
+    #[cold]
     fn on_error(&mut self, ctx: &mut Context<'_>, id: BatchId, error: ErrorCode, slot: Slot) {
         self.left = Left::Something;
         let batch = self.accumulator.batches.get(id);

@@ -144,6 +144,7 @@ impl Client {
     }
 
     /// After a fatal error nothing is sent, and nothing is kept.
+    #[cold]
     fn give_up_for_good(&mut self, ctx: &mut Context<'_>, fatal: &Exception) {
         if let ErrorClass::Java(class) = fatal.class {
             self.abort_batches(ctx, (class, &fatal.text));
@@ -166,7 +167,9 @@ impl Client {
             self.metadata.request_update();
             self.update_metadata(ctx);
         }
-        self.weigh_partitions();
+        if self.weighs_partitions() {
+            self.weigh_partitions();
+        }
         // A wait that is over by its second draw, though not by its first: the thread looks again.
         let mut turn = if look.next_ms.is_some_and(|next_ms| next_ms <= now_ms) {
             Turn::Another

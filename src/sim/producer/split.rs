@@ -102,7 +102,7 @@ fn parts_of(whole: &Batch, target: u32) -> Vec<Batch> {
             records: 1,
             payload_max: payload,
             first_ordinal: whole.first_ordinal + u64::from(place),
-            last_attempt_ms: whole.created_ms,
+            last_attempt_ms: whole.created_ms(),
             leader: LeaderOfRetry::Same,
             attempts: 0,
             base_sequence: match whole.base_sequence {

@@ -1,5 +1,6 @@
 //! Keys: which one comes next, by one draw and one look at an alias table.
 
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use crate::kafka::hash::{murmur2, to_positive};
@@ -14,6 +15,7 @@ use crate::sim::rng::Stream;
 pub struct KeyTable {
     cells: Vec<Cell>,
     targets: Vec<Target>,
+    hashed: Vec<HashedKey>,
     cycles: Cycling,
     /// Partitions that `Target::partition` was found for.
     pub partitions: u32,
@@ -83,15 +85,13 @@ struct Cell {
     other: u32,
 }
 
-/// Where a key's records go, and how large they are.
+/// Where a key's records go, and how large they are: what every record looks up, so it is small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The key's hash, modulo the partitions of the table.
     pub partition: u32,
     /// Key and value of the load's one size; of use for loads of one size only.
     pub size: RecordSize,
-    /// The key itself.
-    pub key: HashedKey,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,22 +122,22 @@ impl KeyTable {
             let (threshold, other) = alias.get(place).copied().unwrap_or(itself);
             Cell { threshold, other }
         };
-        let target = |key: &Vec<u8>| {
-            let key = hash.hash(key);
+        let hashed: Vec<_> = keys.keys.iter().map(|key| hash.hash(key)).collect();
+        let target = |key: &HashedKey| {
             let payload = payload_bytes(Some(key.length), value_bytes, &[]);
             Target {
                 partition: key.hash % partitions.max(1),
                 size: RecordSize::new(payload),
-                key,
             }
         };
         let is_cycle = keys.choice == KeyChoice::Cycle;
-        let targets: Vec<_> = keys.keys.iter().map(target).collect();
+        let targets: Vec<_> = hashed.iter().map(target).collect();
         let payloads = targets.iter().map(|target| target.size.payload);
         Self {
             payload_max: payloads.max().unwrap_or(0),
             cells: (0..targets.len()).map(cell).collect(),
             targets,
+            hashed,
             cycles: if is_cycle {
                 Cycling::InTurn
             } else {
@@ -160,7 +160,7 @@ impl KeyTable {
 
     /// A key.
     pub fn hashed(&self, key: u32) -> Option<HashedKey> {
-        self.targets.get(key as usize).map(|target| target.key)
+        self.hashed.get(key as usize).copied()
     }
 
     /// The largest payload of all keys.
@@ -192,10 +192,11 @@ impl KeySource {
         }
         let bits = self.draws.bits();
         let place = (((bits >> 32) * u64::from(count)) >> 32) as u32;
-        match self.table.cells.get(place as usize) {
-            Some(cell) if (bits as u32) >= cell.threshold => cell.other,
-            _ => place,
-        }
+        let Some(cell) = self.table.cells.get(place as usize) else {
+            return place;
+        };
+        // A coin that no processor could predict.
+        select_unpredictable((bits as u32) >= cell.threshold, cell.other, place)
     }
 
     /// Draws from another table with the same keys.
@@ -210,6 +211,12 @@ impl KeySource {
     pub fn draw_target(&mut self) -> (u32, Target) {
         let key = self.draw();
         (key, self.table.targets[key as usize])
+    }
+
+    /// A key that was drawn, as its client hashes it.
+    #[inline]
+    pub fn hashed(&self, key: u32) -> HashedKey {
+        self.table.hashed[key as usize]
     }
 }
 

@@ -223,6 +223,10 @@ impl Dialect for Rdkafka {
         &self.connections
     }
 
+    fn connections_mut(&mut self) -> &mut Connections {
+        &mut self.connections
+    }
+
     fn is_unanswered(&self) -> bool {
         self.settings.acks == RequiredAcks::Valid(Acks::None)
     }

@@ -14,7 +14,7 @@ use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::rdkafka::partitioning::Knowledge;
 use crate::sim::producer::rdkafka::toppar::{Message, Signal};
 use crate::sim::time::SimTime;
-use crate::sim::workload::Target;
+use crate::sim::workload::{HashedKey, Target};
 
 /// Whether the tight loop can do this load: one size, nobody waits for anything or looks at single
 /// records.
@@ -70,12 +70,13 @@ impl Rdkafka {
             let drawn = is_keyed.then(|| thread.keys.draw_target());
             let message = Message {
                 enqueued: now,
-                key: drawn.map_or(0, |(_, target)| target.key.length),
+                key: drawn.map_or(0, |(key, _)| thread.keys.hashed(key).length),
                 value: value.unwrap_or(0),
             };
             let key = drawn.map(|(key, _)| key);
+            let hashed = drawn.map(|(key, target)| (thread.keys.hashed(key), target));
             let queue = if self.has_room(message.value) {
-                self.queue_of((topic, explicit), drawn, now)
+                self.queue_of((topic, explicit), hashed, now)
             } else {
                 None
             };
@@ -123,10 +124,10 @@ impl Rdkafka {
     fn queue_of(
         &mut self,
         (topic, explicit): (TopicIndex, Option<Route>),
-        drawn: Option<(u32, Target)>,
+        drawn: Option<(HashedKey, Target)>,
         now: SimTime,
     ) -> Option<u32> {
-        let hashed = drawn.map(|(_, target)| target.key);
+        let hashed = drawn.map(|(key, _)| key);
         let number = match explicit.unwrap_or_else(|| self.route_of(hashed)) {
             // The table has the remainder already.
             Route::Hash(hash) => {
