@@ -70,15 +70,23 @@ pub(super) fn of_transaction(fact: &Fact, config: &Config) -> String {
             exception.class.name(),
         ),
         Fact::TransactionsShown { inquiry, answer } => {
-            let what = match inquiry {
-                TransactionsInquiry::List { .. } => "list",
-                TransactionsInquiry::Describe(_) => "describe",
-                TransactionsInquiry::DescribeProducers { .. } => "describe-producers",
-                TransactionsInquiry::FindHanging { .. } => "find-hanging",
-            };
-            format!("kafka-transactions.sh {what}: {}", answer.line())
+            format!(
+                "kafka-transactions.sh {}: {}",
+                command(inquiry),
+                answer.line()
+            )
         }
         _ => String::new(),
+    }
+}
+
+/// The word for what `kafka-transactions.sh` was asked.
+const fn command(inquiry: &TransactionsInquiry) -> &'static str {
+    match inquiry {
+        TransactionsInquiry::List { .. } => "list",
+        TransactionsInquiry::Describe(_) => "describe",
+        TransactionsInquiry::DescribeProducers { .. } => "describe-producers",
+        TransactionsInquiry::FindHanging { .. } => "find-hanging",
     }
 }
 
