@@ -75,8 +75,7 @@ impl ProducerState {
 
     /// Sequence of its last record, if a batch of this epoch is remembered.
     pub fn last_sequence(&self) -> Option<i32> {
-        let known = &self.batches[..self.count as usize];
-        known.last().map(|batch| batch.last_sequence)
+        self.last().map(|batch| batch.last_sequence)
     }
 
     /// Whether no batch of this epoch is remembered.
