@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kdrill::scenario::{Overrides, Source, load};
 use kdrill::session::Session;
@@ -131,6 +131,21 @@ impl Pty {
         assert!(status.success());
     }
 
+    /// Waits until the process has stopped: to continue one that is yet to stop is lost on it.
+    fn wait_until_stopped(&self) {
+        let id = self.child.process_id().expect("it runs").to_string();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let ps = Command::new("ps").args(["-o", "stat=", "-p", &id]).output();
+            let state = String::from_utf8(ps.expect("ps").stdout).expect("letters");
+            if state.starts_with('T') {
+                return;
+            }
+            assert!(Instant::now() < deadline, "it goes on: {state:?}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Waits for the end; everything must be as it was.
     fn assert_given_back(mut self, code: u32) {
         self.wait_for(LEAVE_SCREEN);
@@ -235,6 +250,7 @@ fn ctrl_z_lends_the_terminal_until_the_process_is_continued() {
     pty.press(b"\x1a");
     pty.wait_for(LEAVE_SCREEN);
     pty.wait_for(SHOW_CURSOR);
+    pty.wait_until_stopped();
     pty.signal("-CONT");
     pty.wait_for_dashboard();
     pty.press(b"q");
