@@ -142,6 +142,7 @@ fn deserves_mark(fact: &Fact) -> bool {
         Fact::CommandApplied(_)
         | Fact::TransactionsShown { .. }
         | Fact::LeaderChanged { .. }
+        | Fact::ControllerChanged { .. }
         | Fact::GroupStable { .. }
         | Fact::PoolExhausted { .. }
         | Fact::BrokerChanged {
@@ -246,6 +247,7 @@ pub fn producer_of(fact: &Fact) -> Option<ProducerIndex> {
         | Fact::SegmentsDeleted { .. }
         | Fact::KeySplit { .. }
         | Fact::LeaderChanged { .. }
+        | Fact::ControllerChanged { .. }
         | Fact::IsrChanged { .. }
         | Fact::RecordsTruncated { .. }
         | Fact::TailCut { .. }

@@ -110,6 +110,7 @@ fact_kinds! {
     TransactionCallFailed = "transaction-call-failed", Fact::TransactionCallFailed { .. },
     TransactionsShown = "transactions-shown", Fact::TransactionsShown { .. },
     TransactionFailed = "transaction-failed", Fact::TransactionFailed { .. },
+    ControllerChanged = "controller-changed", Fact::ControllerChanged { .. },
 }
 
 impl FactKind {
@@ -127,6 +128,7 @@ impl FactKind {
             | Fact::LimitReached { .. }
             | Fact::ConsumerFailed { .. }
             | Fact::LeaderChanged { leader: None, .. }
+            | Fact::ControllerChanged { broker: None, .. }
             | Fact::LeaderChanged { unclean: true, .. }
             | Fact::BrokerChanged {
                 state: BrokerState::Dead | BrokerState::Fenced,
@@ -158,6 +160,7 @@ impl FactKind {
             }
             | Fact::GroupStable { idle: 1.., .. }
             | Fact::LeaderChanged { .. }
+            | Fact::ControllerChanged { .. }
             | Fact::LinkChanged {
                 state: LinkState::Degraded,
                 ..

@@ -33,6 +33,7 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
             epoch,
             unclean,
         } => leader_changed(*partition, *leader, (*epoch, *unclean), config),
+        Fact::ControllerChanged { broker, epoch } => controller_changed(*broker, *epoch, config),
         Fact::IsrChanged { partition, isr } => {
             let isr: Vec<String> = isr
                 .iter()
@@ -427,6 +428,16 @@ fn throttled(producer: ProducerIndex, factor_ppm: u32, config: &Config) -> Strin
             "{name} throttles itself to {} % of its rate",
             f64::from(factor_ppm) / 10_000.0
         )
+    }
+}
+
+fn controller_changed(broker: Option<BrokerIndex>, epoch: u32, config: &Config) -> String {
+    match broker {
+        Some(broker) => format!(
+            "broker {} is the active controller now (epoch {epoch}); sessions begin anew",
+            names::broker(config, broker)
+        ),
+        None => "no controller is active: leaders and in-sync replicas stay as they are".to_owned(),
     }
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn config() -> Arc<Config> {
             version: TransactionVersion::Two,
             next_producer_id: 1,
         },
+        controllers: Vec::new(),
     })
 }
 

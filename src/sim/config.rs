@@ -72,6 +72,9 @@ pub struct Config {
     pub timeline: Vec<(SimTime, Command)>,
     /// What holds for transactions in the whole cluster.
     pub transactions: TransactionConfig,
+    /// Brokers that are controllers too, the first of them active at time zero; none where
+    /// controllers are machines of their own, which never fail.
+    pub controllers: Vec<BrokerIndex>,
 }
 
 /// What holds for transactions in the whole cluster.

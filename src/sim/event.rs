@@ -140,6 +140,8 @@ pub enum Event {
         /// Of which of its processes.
         incarnation: u32,
     },
+    /// The other controllers hear from the active one, or notice that they do not.
+    QuorumTick,
 }
 
 /// The queue keeps every event beside its key, and moves both around.

@@ -487,6 +487,13 @@ pub enum Fact {
         /// Why.
         exception: Arc<Exception>,
     },
+    /// Another broker is the active controller, or none is.
+    ControllerChanged {
+        /// Who decides now.
+        broker: Option<BrokerIndex>,
+        /// The epoch of the quorum.
+        epoch: u32,
+    },
 }
 
 /// Why a member is no longer in its group.

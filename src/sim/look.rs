@@ -26,8 +26,9 @@ use crate::sim::time::SimTime;
 use crate::sim::transactions::lane::Run;
 use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::{
-    BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView, ProducerTotals,
-    ProducerView, RdkafkaFigure, TransactionView, TransactionalClientView, TransactionalEntry,
+    BrokerRole, BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView,
+    ProducerTotals, ProducerView, RdkafkaFigure, TransactionView, TransactionalClientView,
+    TransactionalEntry,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -105,6 +106,11 @@ impl Simulation {
             bytes_appended: broker.bytes_appended(),
             produce_requests: broker.produce_requests_answered(),
             throttled: broker.throttled(),
+            role: if self.cluster.active_controller() == Some(index) {
+                BrokerRole::ActiveController
+            } else {
+                BrokerRole::Broker
+            },
         }
     }
 

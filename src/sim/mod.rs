@@ -46,6 +46,8 @@ pub mod payload;
 mod producer;
 mod queue;
 #[cfg(test)]
+mod quorum_stories;
+#[cfg(test)]
 mod rdkafka_fault_stories;
 #[cfg(test)]
 mod rdkafka_stories;

@@ -37,6 +37,8 @@ pub enum Purpose {
     Consumer = 41,
     /// Which keys stand in the batches that a codec is measured on.
     SampleKey = 42,
+    /// How long a controller without a leader waits before it asks for votes.
+    ControllerElection = 43,
 }
 
 /// One stream of draws.

@@ -56,6 +56,7 @@ pub fn world() -> Config {
             version: TransactionVersion::Two,
             next_producer_id: 0,
         },
+        controllers: Vec::new(),
     }
 }
 

@@ -232,6 +232,17 @@ pub struct BrokerView {
     pub produce_requests: u64,
     /// How long producers over their quotas were throttled so far, all together.
     pub throttled: SimSpan,
+    /// What it is beside a broker.
+    pub role: BrokerRole,
+}
+
+/// What a broker's process is beside a broker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BrokerRole {
+    /// Nothing, or a controller that waits.
+    Broker,
+    /// The active controller.
+    ActiveController,
 }
 
 /// One partition.

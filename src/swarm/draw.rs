@@ -22,6 +22,7 @@ struct World {
     brokers: u64,
     /// Whether brokers are noticed dead, and followers slow, within seconds.
     pace: Pace,
+    controllers: Controllers,
     topics: Vec<Topic>,
     producers: Vec<Producer>,
     /// Names, with their numbers of members.
@@ -35,6 +36,15 @@ enum Pace {
     Quick,
     /// As Kafka does by default: 9 s and 30 s.
     Usual,
+}
+
+/// Who controls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Controllers {
+    /// Machines of their own, which never fail.
+    Apart,
+    /// The brokers themselves.
+    Brokers,
 }
 
 #[derive(Debug)]
@@ -95,11 +105,12 @@ pub fn draw(seed: u64) -> Plan {
         } else {
             Pace::Usual
         },
+        controllers: Controllers::Apart,
         topics: Vec::new(),
         producers: Vec::new(),
         groups: Vec::new(),
     };
-    let cluster = cluster::draw(&mut of_cluster, &world);
+    let cluster = cluster::draw(&mut of_cluster, &mut world);
     let topics = topics::draw(&mut dice(Subject::Topics), &mut world);
     let producers = producers::draw(&mut dice(Subject::Producers), &mut world);
     let groups = groups::draw(&mut dice(Subject::Groups), &mut world);

@@ -165,6 +165,12 @@ pub(crate) static CLUSTER: TableSpec = TableSpec {
             "0",
             "the first producer id that the controller gives away",
         ),
+        optional(
+            "controllers",
+            Kind::List(&Kind::Whole(0, i32::MAX as i128)),
+            "brokers that are controllers too (process.roles=broker,controller), by id, the first \
+             active at the start; without it controllers are machines of their own that never fail",
+        ),
     ],
 };
 

@@ -114,6 +114,37 @@ fn broker(
     }
 }
 
+/// `[cluster] controllers`.
+pub(super) fn controllers(world: &mut World<'_>, root: Fields<'_>) -> Vec<BrokerIndex> {
+    let Some(cluster) = root.table("cluster") else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for item in cluster.items("controllers") {
+        let id = written(&item.value);
+        let known = world.brokers.iter();
+        let at = known
+            .map(|broker| broker.id.to_string())
+            .position(|known| known == id);
+        let Some(at) = at.map(|at| BrokerIndex(at as u16)) else {
+            let problem = Problem::new(format!("there is no broker {id}"));
+            world.problem(
+                problem
+                    .at(item.place, "a controller here is a broker, too")
+                    .hint("without `controllers` they are machines of their own that never fail"),
+            );
+            continue;
+        };
+        if found.contains(&at) {
+            let problem = Problem::new(format!("broker {id} is twice in `controllers`"));
+            world.problem(problem.at(item.place, "once is enough"));
+            continue;
+        }
+        found.push(at);
+    }
+    found
+}
+
 /// `[cluster] transaction-version` and `next-producer-id`.
 pub(super) fn transactions(root: Fields<'_>) -> TransactionConfig {
     let cluster = root.table("cluster");

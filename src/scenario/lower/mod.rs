@@ -116,6 +116,7 @@ pub(crate) fn lower(
         quotas,
         timeline: Vec::new(),
         transactions: cluster::transactions(root),
+        controllers: cluster::controllers(&mut world, root),
     };
     let names = Names::of(&config);
     config.timeline = timeline::timeline(&mut world, root, &names);

@@ -25,6 +25,9 @@ use crate::sim::metadata::Image;
 use crate::sim::request::RequestId;
 use crate::sim::time::{NANOS_PER_SECOND, SimSpan, SimTime};
 
+/// The incarnation of the processes that run at time zero.
+pub(super) const FIRST_INCARNATION: u32 = 1;
+
 /// One broker.
 #[derive(Clone, Debug)]
 pub struct Broker {
@@ -151,7 +154,7 @@ impl Broker {
         Self {
             settings: config.settings.clone(),
             process: Process::Up,
-            incarnation: 1,
+            incarnation: FIRST_INCARNATION,
             connections: vec![Connection::default(); producers * 2],
             stalled: VecDeque::new(),
             stalled_handled: VecDeque::new(),

@@ -4,6 +4,7 @@
 
 use crate::kafka::config::topic::altered;
 use crate::sim::cluster::Cluster;
+use crate::sim::cluster::quorum::NO_CONTROLLER;
 use crate::sim::context::Context;
 use crate::sim::ids::TopicIndex;
 
@@ -18,6 +19,9 @@ impl Cluster {
         let Some(first) = self.brokers.first() else {
             return Err("there are no brokers");
         };
+        if !self.is_controlled(ctx) {
+            return Err(NO_CONTROLLER);
+        }
         if self.controller.image().topic(topic).partitions.is_empty() {
             return Err("the topic does not exist");
         }

@@ -2,9 +2,7 @@
 //!
 //! Source: `BrokerHeartbeatManager`, `ReplicationControlManager`, `PartitionChangeBuilder`.
 //!
-//! Elections are in `election`, in-sync replicas in `isr`.
-//!
-//! Simplification: the controller quorum is one that never fails.
+//! Elections are in `election`, in-sync replicas in `isr`, who controls in `quorum`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +10,7 @@ use std::sync::Arc;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Fencing, Heartbeats, Process};
 use crate::sim::cluster::election::{Election, Eligible, Retirement};
+use crate::sim::cluster::quorum::TASKS_BEGIN;
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::fact::{BrokerState, Fact};
@@ -31,6 +30,8 @@ pub struct Controller {
     pub(super) image: Arc<Image>,
     pub(super) last_heartbeat: Vec<SimTime>,
     pub(super) leaving: Vec<bool>,
+    /// When sessions are looked at next.
+    pub(super) next_check: SimTime,
     pub(super) producer_ids: Vec<Range<i64>>,
     pub(super) blocks_given: i64,
     /// The first producer id that is given away.
@@ -65,6 +66,11 @@ impl Controller {
     }
 }
 
+/// Sessions are looked at every eighth of one (`maybeFenceStaleBroker`).
+fn check_period(session: SimSpan) -> SimSpan {
+    SimSpan::from_nanos((session.as_nanos() / 8).max(1_000_000))
+}
+
 impl Cluster {
     /// A broker's heartbeat is due.
     pub(super) fn on_heartbeat(
@@ -96,13 +102,14 @@ impl Cluster {
                 incarnation,
             },
         );
-        let reaches = ctx.network.is_open(ctx.network.controller(at));
-        if !broker.is_serving() || !reaches {
+        if !broker.is_serving() || !self.reaches_controller(ctx, at) {
             return;
         }
         self.controller.last_heartbeat[at.index()] = ctx.now;
         if self.controller.fencing(at) == Fencing::Fenced && broker.process == Process::Up {
             self.unfence(ctx, at);
+        } else if broker.process == Process::ShuttingDown && !self.controller.leaving[at.index()] {
+            self.give_up_offices(ctx, at);
         } else if broker.image.version < self.controller.image.version {
             self.send_metadata(ctx, at);
         }
@@ -110,26 +117,51 @@ impl Cluster {
 
     /// The controller fences one broker whose session is over, and looks again soon.
     pub(super) fn on_session_check(&mut self, ctx: &mut Context<'_>) {
-        let Some(first) = self.brokers.first() else {
-            return;
-        };
-        let session = SimSpan::from_millis(first.settings.controller.broker_session_timeout_ms);
+        let session = self.session();
+        if ctx.now != self.controller.next_check {
+            return; // It belongs to an earlier controller.
+        }
+        let can_fence = self.is_controlled(ctx);
         let stale: Vec<_> = (0..self.brokers.len() as u16)
             .map(BrokerIndex)
-            .filter(|&b| self.controller.fencing(b) == Fencing::Unfenced)
+            .filter(|&b| can_fence && self.controller.fencing(b) == Fencing::Unfenced)
             .filter(|&b| ctx.now.since(self.controller.last_heartbeat[b.index()]) > session)
             .collect();
-        let period = SimSpan::from_nanos((session.as_nanos() / 8).max(1_000_000));
         let next = if stale.len() > 1 {
             NEXT_FENCING
         } else {
-            period
+            check_period(session)
         };
-        ctx.queue
-            .push(ctx.now + next, Rank::CONTROLLER, Event::SessionCheck);
+        self.plan_session_check(ctx, ctx.now + next);
         if let Some(&broker) = stale.first() {
             self.fence(ctx, broker);
         }
+    }
+
+    fn plan_session_check(&mut self, ctx: &mut Context<'_>, at: SimTime) {
+        self.controller.next_check = at;
+        ctx.queue.push(at, Rank::CONTROLLER, Event::SessionCheck);
+    }
+
+    /// A controller takes office: it has heard of no heartbeat yet, and gives each broker a whole
+    /// session.
+    pub(super) fn begin_sessions(&mut self, ctx: &mut Context<'_>) {
+        for broker in 0..self.brokers.len() as u16 {
+            if self.controller.fencing(BrokerIndex(broker)) == Fencing::Unfenced {
+                self.controller.last_heartbeat[usize::from(broker)] = ctx.now;
+            }
+        }
+        let first = ctx.now + TASKS_BEGIN + check_period(self.session());
+        self.plan_session_check(ctx, first);
+        for broker in 0..self.brokers.len() as u16 {
+            self.send_metadata(ctx, BrokerIndex(broker));
+        }
+    }
+
+    /// `broker.session.timeout.ms`.
+    fn session(&self) -> SimSpan {
+        let settings = self.brokers.first().map(|first| &first.settings.controller);
+        SimSpan::from_millis(settings.map_or(0, |settings| settings.broker_session_timeout_ms))
     }
 
     /// Takes a broker out of every ISR and every leadership.
@@ -165,6 +197,9 @@ impl Cluster {
 
     /// Creates a topic that a client asked for, if brokers do so (`auto.create.topics.enable`).
     pub(super) fn auto_create(&mut self, ctx: &mut Context<'_>, topics: &[TopicIndex]) {
+        if !self.is_controlled(ctx) {
+            return;
+        }
         let mut image: Option<Image> = None;
         for &topic in topics {
             let current = image.as_ref().unwrap_or(&self.controller.image);

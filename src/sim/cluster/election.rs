@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use crate::kafka::version::KafkaVersion;
 use crate::sim::cluster::Cluster;
+use crate::sim::cluster::quorum::NO_CONTROLLER;
 use crate::sim::command::ElectionType;
 use crate::sim::config::Config;
 use crate::sim::context::Context;
@@ -226,7 +227,7 @@ impl Cluster {
         partitions: &[PartitionIndex],
         kind: Election,
     ) {
-        if partitions.is_empty() {
+        if partitions.is_empty() || !self.is_controlled(ctx) {
             return;
         }
         let mut image = (*self.controller.image).clone();
@@ -288,6 +289,9 @@ impl Cluster {
         election: ElectionType,
         partition: Option<TopicPartition>,
     ) -> Result<(), Cow<'static, str>> {
+        if !self.is_controlled(ctx) {
+            return Err(NO_CONTROLLER.into());
+        }
         let planned = self.plan_election(election, partition);
         let kind = match election {
             ElectionType::Preferred => Election::Preferred,

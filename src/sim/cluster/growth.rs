@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::placement::RackList;
+use crate::sim::cluster::quorum::NO_CONTROLLER;
 use crate::sim::config::{Config, HistoryDetail, PARTITIONS_MAX};
 use crate::sim::context::Context;
 use crate::sim::fact::Fact;
@@ -72,6 +73,9 @@ impl Cluster {
         partitions: u32,
     ) -> Result<(), Cow<'static, str>> {
         self.check_growth(ctx.config, topic, partitions)?;
+        if !self.is_controlled(ctx) {
+            return Err(NO_CONTROLLER.into());
+        }
         let mut image = (*self.controller.image).clone();
         let mut ids = image.topic(topic).partitions.to_vec();
         let from = ids.len() as u32;

@@ -22,6 +22,9 @@ use crate::sim::time::SimSpan;
 /// How long a leader waits that could not reach the controller.
 const REACH_AGAIN: SimSpan = SimSpan::from_millis(100);
 
+/// A request that no controller answered is repeated (`AlterPartitionManager`).
+const REQUEST_AGAIN: SimSpan = SimSpan::from_millis(50);
+
 /// What a leader wants of an ISR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IsrChange {
@@ -104,7 +107,7 @@ impl Cluster {
         if partition.pending_isr.is_some() {
             return;
         }
-        if !ctx.network.is_open(ctx.network.controller(at)) {
+        if !self.reaches_controller(ctx, at) {
             return self.reach_again(ctx, at);
         }
         let isr = match change {
@@ -218,6 +221,14 @@ impl Cluster {
         let broker = &self.brokers[at.index()];
         if broker.incarnation != incarnation {
             return;
+        }
+        if !self.is_controlled(ctx) {
+            let event = Event::AlterPartition {
+                broker: at,
+                incarnation,
+            };
+            let again = ctx.now + REQUEST_AGAIN;
+            return ctx.queue.push(again, Rank::broker(at), event);
         }
         let mut image: Option<Image> = None;
         for proposal in &broker.isr_requests.sent {

@@ -8,6 +8,7 @@ use crate::sim::cluster::broker::{Fencing, Heartbeats, LastEnd, Process, Socket,
 use crate::sim::cluster::election::Retirement;
 use crate::sim::cluster::handler::send;
 use crate::sim::cluster::isr::IsrRequests;
+use crate::sim::cluster::quorum::NO_CONTROLLER;
 use crate::sim::cluster::transaction::schedule_scan;
 use crate::sim::command::BrokerFault;
 use crate::sim::context::Context;
@@ -60,6 +61,7 @@ impl Cluster {
             (BrokerFault::Fence, _) if self.controller.fencing(at) == Fencing::Fenced => {
                 return Err("the broker is fenced already");
             }
+            (BrokerFault::Fence, _) if !self.is_controlled(ctx) => return Err(NO_CONTROLLER),
             (BrokerFault::Fence, _) => self.fence(ctx, at),
         }
         Ok(())
@@ -74,6 +76,7 @@ impl Cluster {
     /// will notice when its session ends.
     fn kill(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, lose_tail_records: u64) {
         self.end_process(ctx, at);
+        self.lose_controller(ctx, at);
         self.brokers[at.index()].last_end = LastEnd::Crash;
         for index in self.brokers[at.index()].replica_of.clone() {
             self.lose_tail(ctx, (at, index), lose_tail_records);
@@ -200,8 +203,15 @@ impl Cluster {
     /// Controlled shutdown: leaders move away first, then the process ends.
     fn stop(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
         self.brokers[at.index()].process = Process::ShuttingDown;
-        self.controller.leaving[at.index()] = true;
         self.say(ctx, at);
+        if self.is_controlled(ctx) {
+            self.give_up_offices(ctx, at);
+        } // Else its heartbeats ask for it once somebody answers.
+    }
+
+    /// The controller lets a broker shut down: others lead what it led.
+    pub(super) fn give_up_offices(&mut self, ctx: &mut Context<'_>, at: BrokerIndex) {
+        self.controller.leaving[at.index()] = true;
         let mut image = (*self.controller.image).clone();
         self.retire(&mut image, at, Retirement::Clean);
         self.publish(ctx, image);
@@ -229,11 +239,15 @@ impl Cluster {
         if self.brokers[at.index()].incarnation != incarnation {
             return;
         }
+        let is_controlled = self.is_controlled(ctx);
         self.end_process(ctx, at);
         self.brokers[at.index()].last_end = LastEnd::Clean;
         // A clean shutdown leaves no session behind that a restart would have to wait for.
         self.controller.last_heartbeat[at.index()] = SimTime::ZERO;
-        self.fence(ctx, at);
+        if is_controlled {
+            self.fence(ctx, at);
+        }
+        self.hand_over_controller(ctx, at);
     }
 
     /// The process goes on where it was: with everything that its kernel took meanwhile.
@@ -278,6 +292,7 @@ impl Cluster {
         let incarnation = broker.incarnation;
         let settings = broker.settings.controller;
         let ready = ctx.now + STARTING;
+        self.quorum.starts(at, ready);
         let session = SimSpan::from_millis(settings.broker_session_timeout_ms);
         let heartbeat = SimSpan::from_millis(settings.broker_heartbeat_interval_ms.max(1));
         let last = self.controller.last_heartbeat[at.index()];
@@ -302,10 +317,28 @@ impl Cluster {
         at: BrokerIndex,
         incarnation: u32,
     ) {
-        let broker = &mut self.brokers[at.index()];
+        let broker = &self.brokers[at.index()];
         if broker.incarnation != incarnation {
             return;
         }
+        let settings = broker.settings.controller;
+        let session = SimSpan::from_millis(settings.broker_session_timeout_ms);
+        let last = self.controller.last_heartbeat[at.index()];
+        let is_known = self.controller.fencing(at) == Fencing::Unfenced;
+        if !self.is_controlled(ctx) || is_known && ctx.now < last + session {
+            // Nobody takes it, or another controller that believes in its earlier process.
+            let interval = SimSpan::from_millis(settings.broker_heartbeat_interval_ms.max(1));
+            let event = Event::Registration {
+                broker: at,
+                incarnation,
+            };
+            return ctx.queue.push(ctx.now + interval, Rank::broker(at), event);
+        }
+        self.enter(ctx, at, incarnation);
+    }
+
+    fn enter(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, incarnation: u32) {
+        let broker = &mut self.brokers[at.index()];
         broker.process = Process::Up;
         let lag_time = broker.settings.replication.lag_time_max_ms;
         self.controller.last_heartbeat[at.index()] = ctx.now;

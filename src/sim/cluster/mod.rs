@@ -3,10 +3,10 @@
 //! [`Cluster`] answers messages and timers; nothing outside changes it. Request handling is in
 //! `handler`, the produce path in `produce`, requests of consumers in `consumers`, followers'
 //! fetches in `replication`, in-sync replicas in `isr`, taking office and following in
-//! `leadership`, processes that die and return in `life`, sessions in `controller`, elections in
-//! `election`, replicas that move in `reassign`, consumer groups in `coordinator`, transactions in
-//! `transaction`, quotas in `quotas`, old segments in `retention`, topics that get more partitions
-//! in `growth` and other settings in `configs`.
+//! `leadership`, processes that die and return in `life`, sessions in `controller`, who controls
+//! in `quorum`, elections in `election`, replicas that move in `reassign`, consumer groups in
+//! `coordinator`, transactions in `transaction`, quotas in `quotas`, old segments in `retention`,
+//! topics that get more partitions in `growth` and other settings in `configs`.
 
 mod broker;
 mod cleaner;
@@ -24,6 +24,7 @@ mod leadership;
 mod life;
 mod placement;
 mod produce;
+mod quorum;
 mod quotas;
 mod reassign;
 mod recompression;
@@ -45,6 +46,7 @@ use crate::sim::context::Context;
 use crate::sim::event::{Event, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::partition::Partition;
+use quorum::Quorum;
 use quotas::Quotas;
 use recompression::Recompression;
 use replication::FetcherState;
@@ -63,6 +65,7 @@ pub struct Cluster {
     quotas: Quotas,
     recompression: Recompression,
     transactions: Transactions,
+    quorum: Quorum,
 }
 
 impl Cluster {
@@ -207,6 +210,7 @@ impl Cluster {
             } => {
                 self.on_isr_altered(ctx, broker, incarnation);
             }
+            Event::QuorumTick => self.on_quorum_tick(ctx),
             Event::FetchWaited(fetcher) => self.on_fetch_waited(ctx, fetcher),
             Event::FetchRetried {
                 follower,

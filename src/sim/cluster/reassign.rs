@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use crate::kafka::message::REASSIGNMENT_EXISTS;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::election::Election;
+use crate::sim::cluster::quorum::NO_CONTROLLER;
 use crate::sim::command::{EarlierMoves, Placement, Reassign, Throttles};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
@@ -56,6 +57,9 @@ impl Cluster {
         ctx: &mut Context<'_>,
         command: &Reassign,
     ) -> Result<(), Cow<'static, str>> {
+        if !self.is_controlled(ctx) {
+            return Err(NO_CONTROLLER.into());
+        }
         match command {
             Reassign::Execute {
                 plan,

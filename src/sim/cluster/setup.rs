@@ -8,6 +8,7 @@ use crate::sim::cluster::cleaner::CLEANER_BACKOFF;
 use crate::sim::cluster::controller::Controller;
 use crate::sim::cluster::election::Eligible;
 use crate::sim::cluster::group::Group;
+use crate::sim::cluster::quorum::Quorum;
 use crate::sim::cluster::quotas::Quotas;
 use crate::sim::cluster::recompression::Recompression;
 use crate::sim::cluster::replication::FetcherState;
@@ -71,26 +72,36 @@ impl Cluster {
         }
         schedule(&brokers, queue);
         schedule_upkeep(&partitions, (&brokers, state_log), queue);
-        let (count, fetchers) = (brokers.len(), fetchers(&partitions, brokers.len()));
+        let quorum = Quorum::new(&config.controllers, brokers.len(), config.seed);
+        quorum.schedule(queue);
+        let controller = controller(config, &brokers, image);
+        let fetchers = fetchers(&partitions, brokers.len());
         Self {
             brokers,
             partitions,
             topics: laid_out,
             fetchers,
-            controller: Controller {
-                image,
-                last_heartbeat: vec![SimTime::ZERO; count],
-                leaving: vec![false; count],
-                producer_ids: vec![0..0; count],
-                blocks_given: 0,
-                first_producer_id: config.transactions.next_producer_id,
-                eligible: Eligible::of(config),
-            },
+            controller,
             groups: config.groups.iter().map(|_| Group::new()).collect(),
             quotas: Quotas::new(config),
             recompression: Recompression::default(),
             transactions,
+            quorum,
         }
+    }
+}
+
+fn controller(config: &Config, brokers: &[Broker], image: Arc<Image>) -> Controller {
+    let count = brokers.len();
+    Controller {
+        image,
+        last_heartbeat: vec![SimTime::ZERO; count],
+        leaving: vec![false; count],
+        producer_ids: vec![0..0; count],
+        next_check: SimTime::ZERO + session_check_period(brokers),
+        blocks_given: 0,
+        first_producer_id: config.transactions.next_producer_id,
+        eligible: Eligible::of(config),
     }
 }
 
@@ -170,13 +181,19 @@ fn fetchers(partitions: &[Partition], brokers: usize) -> Vec<FetcherState> {
     fetchers
 }
 
+/// From the start to the first look for brokers whose session is over.
+fn session_check_period(brokers: &[Broker]) -> SimSpan {
+    let settings = brokers.first().map(|broker| &broker.settings.controller);
+    let session_ms = settings.map_or(0, |settings| settings.broker_session_timeout_ms);
+    SimSpan::from_millis((session_ms / 8).max(1))
+}
+
 fn schedule(brokers: &[Broker], queue: &mut EventQueue<Event>) {
     let Some(first) = brokers.first() else { return };
     let settings = &first.settings.controller;
-    let session = SimSpan::from_millis((settings.broker_session_timeout_ms / 8).max(1));
     let rebalance = SimSpan::from_seconds(settings.leader_imbalance_check_interval_seconds.max(1));
     queue.push(
-        SimTime::ZERO + session,
+        SimTime::ZERO + session_check_period(brokers),
         Rank::CONTROLLER,
         Event::SessionCheck,
     );

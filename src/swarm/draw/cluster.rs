@@ -1,10 +1,10 @@
 //! Brokers and what lies between.
 
 use super::super::dice::Dice;
-use super::{Lines, Pace, World};
+use super::{Controllers, Lines, Pace, World};
 
 /// The lines of `[cluster]`.
-pub(super) fn draw(dice: &mut Dice, world: &World) -> String {
+pub(super) fn draw(dice: &mut Dice, world: &mut World) -> String {
     let mut lines = Lines::default();
     lines.set("brokers", world.brokers);
     let rtt = dice.pick(&["200us", "1ms", "1ms", "5ms", "20ms"]);
@@ -43,5 +43,12 @@ pub(super) fn draw(dice: &mut Dice, world: &World) -> String {
     lines.set(&format!("{of_log}.min.isr"), replicas.min(2));
     let delay = dice.pick(&[0, 500, 3_000]);
     lines.set("config.group.initial.rebalance.delay.ms", delay);
+    if dice.chance(35) {
+        world.controllers = Controllers::Brokers;
+        let ids: Vec<_> = (1..=world.brokers).map(|id| id.to_string()).collect();
+        lines.set("controllers", format!("[{}]", ids.join(", ")));
+        let timeout = dice.pick(&[700, 2_000]);
+        lines.set("config.controller.quorum.fetch.timeout.ms", timeout);
+    }
     lines.0.trim_end().to_owned()
 }

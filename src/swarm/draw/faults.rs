@@ -2,7 +2,7 @@
 
 use super::super::dice::Dice;
 use super::super::plan::{Episode, HEALED_MS, Step};
-use super::{Client, Pace, World};
+use super::{Client, Controllers, Pace, World};
 
 /// When the first fault may begin, in ms.
 const FIRST_MS: u64 = 800;
@@ -109,10 +109,16 @@ fn broker(
     let broker = any_broker(dice, world);
     let cure = format!("broker {cure} {broker}");
     let fault = format!("broker {fault} {broker}");
-    steps(
-        &[],
-        &[(from, fault), (to, cure.clone()), (HEALED_MS + 1_000, cure)],
-    )
+    let mut lines = vec![
+        (from, fault),
+        (to, cure.clone()),
+        (HEALED_MS + 1_000, cure.clone()),
+    ];
+    if world.controllers == Controllers::Brokers {
+        // It may have had to wait for a controller that starts, too.
+        lines.push((HEALED_MS + 10_000, cure));
+    }
+    steps(&[], &lines)
 }
 
 fn slow(dice: &mut Dice, world: &World, (from, to): (u64, u64)) -> Episode {

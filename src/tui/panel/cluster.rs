@@ -12,7 +12,7 @@ use crate::insight::names;
 use crate::sim::fact::{BrokerState, LinkState, Node};
 use crate::sim::ids::{BrokerIndex, ProducerIndex};
 use crate::sim::time::SimSpan;
-use crate::sim::view::{ConnectionState, ProducerView};
+use crate::sim::view::{BrokerRole, ConnectionState, ProducerView};
 use crate::tui::layout::below;
 use crate::tui::model::Extent;
 use crate::tui::number;
@@ -64,6 +64,17 @@ pub struct LinkCell {
     pub is_throttled: bool,
 }
 
+/// Who is the active controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// A machine that is no broker.
+    Apart,
+    /// This broker, by its id.
+    By(String),
+    /// Nobody before the next election.
+    Vacant,
+}
+
 /// What the pane shows.
 #[derive(Debug)]
 pub struct Cluster<'a> {
@@ -77,6 +88,8 @@ pub struct Cluster<'a> {
     pub latencies: Vec<(Stage, Percentiles)>,
     /// Bytes that producers sent to brokers of other racks, where both have one.
     pub cross_rack_bytes: Option<u64>,
+    /// Who is the active controller.
+    pub control: Control,
     first: u16,
 }
 
@@ -110,6 +123,7 @@ impl<'a> Cluster<'a> {
             producers,
             latencies,
             cross_rack_bytes: cross_rack_bytes(scene),
+            control: control(scene),
             first,
         }
     }
@@ -233,6 +247,20 @@ fn read_broker(scene: &Scene<'_>, broker: BrokerIndex) -> BrokerRow {
     }
 }
 
+fn control(scene: &Scene<'_>) -> Control {
+    let config = scene.config();
+    if config.controllers.is_empty() {
+        return Control::Apart;
+    }
+    let simulation = scene.session.simulation();
+    let controls =
+        |&broker: &BrokerIndex| simulation.broker(broker).role == BrokerRole::ActiveController;
+    let active = config.controllers.iter().copied().find(controls);
+    active.map_or(Control::Vacant, |broker| {
+        Control::By(names::broker(config, broker))
+    })
+}
+
 fn cross_rack_bytes(scene: &Scene<'_>) -> Option<u64> {
     let config = scene.config();
     let are_known = config.brokers.iter().any(|broker| broker.rack.is_some())
@@ -288,6 +316,13 @@ impl Panel for Cluster<'_> {
                 format!(", {cut} links down")
             };
             spans.push(Span::styled(words, styles.tone.bad));
+        }
+        match &self.control {
+            Control::Apart => {}
+            Control::By(id) => {
+                spans.push(Span::styled(format!(", {id} controls"), styles.text.dim));
+            }
+            Control::Vacant => spans.push(Span::styled(", nobody controls", styles.tone.bad)),
         }
         if let Some(bytes) = self.cross_rack_bytes {
             let words = format!(", {} cross-rack", number::bytes(bytes));
