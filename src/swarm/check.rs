@@ -28,7 +28,7 @@ pub enum Invariant {
     /// Within a leader epoch a high watermark never goes back, and never beyond the log's end.
     HighWatermarkMonotone,
     /// With acks=all, two replicas in sync, clean elections and one failure at a time, what is
-    /// acknowledged stays.
+    /// acknowledged stays, unless its transaction was aborted.
     AcknowledgedStays,
     /// With idempotence a record is in the log at most once, unless its client bumped its epoch.
     AtMostOnce,
@@ -330,14 +330,25 @@ fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     if acks(client) != Some(Acks::All) {
         return None;
     }
+    if uses_sequences_again(run, producer) {
+        return None;
+    }
     let told = run.census.of(producer);
     let partitions = run.simulation.partition_views();
     let is_promised = |place: usize| {
         let view = partitions.iter().find(|view| view.index.index() == place);
-        view.is_some_and(|view| keeps_what_it_has(run, view))
+        view.is_some_and(|view| {
+            keeps_what_it_has(run, view) && !concludes_too_much(run, client, view)
+        })
     };
-    let lost = told.records().find(|(partition, _, record)| {
-        record.fate() == Fate::AcknowledgedLost && is_promised(*partition)
+    let is_void = |place, ordinal| {
+        let record = (producer, place, ordinal);
+        run.watch
+            .transactions
+            .is_void(run.simulation.config(), record)
+    };
+    let lost = told.records().find(|&(place, ordinal, record)| {
+        record.fate() == Fate::AcknowledgedLost && is_promised(place) && !is_void(place, ordinal)
     });
     let (place, ordinal, _) = lost?;
     let partition = partitions.iter().find(|view| view.index.index() == place)?;
@@ -348,6 +359,24 @@ fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         told.count(Fate::AcknowledgedLost),
     );
     Some(because(Invariant::AcknowledgedStays, text))
+}
+
+/// Whether a transactional client may have used a sequence number twice: of a batch that fails while
+/// it commits it takes the numbers back, and bumps no epoch (`TransactionManager.handleFailedBatch`,
+/// `maybeTransitionToErrorState`). If the batch was written after all, the next one passes for it.
+fn uses_sequences_again(run: &Observed, producer: ProducerIndex) -> bool {
+    let is_transactional = config(run, producer).client.transactional_id().is_some();
+    is_transactional && run.watch.producers[producer.index()].told_failed > 0
+}
+
+/// Whether an idempotent librdkafka may take a message for written that was not: a leader that does
+/// not know it takes any first sequence, so the second batch may be acknowledged where the first was
+/// refused, and what comes before an acknowledged one counts as delivered
+/// (`rd_kafka_dr_implicit_ack`).
+fn concludes_too_much(run: &Observed, client: &ClientConfig, view: &PartitionView) -> bool {
+    matches!(client, ClientConfig::Rdkafka(_))
+        && is_idempotent(client)
+        && run.watch.partition(view.index).is_refusing
 }
 
 /// Whether nothing that is committed in this partition may go away.
