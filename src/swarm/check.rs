@@ -9,7 +9,7 @@ use super::census::{Fate, Told};
 use super::drive::Observed;
 use super::{readers, transactions};
 use crate::insight::ledger::{Audit, DuplicateCause};
-use crate::kafka::settings::{Acks, RequiredAcks};
+use crate::kafka::settings::Acks;
 use crate::sim::Simulation;
 use crate::sim::config::{AtEnd, ClientConfig, OnFailed, Peer, ProducerConfig};
 use crate::sim::fact::{BrokerState, LinkState};
@@ -327,7 +327,7 @@ fn unnamed(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
 /// Acknowledged records that must still be there, and are not.
 fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let client = &config(run, producer).client;
-    if acks(client) != Some(Acks::All) {
+    if client.acks() != Some(Acks::All) {
         return None;
     }
     if uses_sequences_again(run, producer) {
@@ -361,22 +361,23 @@ fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     Some(because(Invariant::AcknowledgedStays, text))
 }
 
-/// Whether a transactional client may have used a sequence number twice: of a batch that fails while
-/// it commits it takes the numbers back, and bumps no epoch (`TransactionManager.handleFailedBatch`,
-/// `maybeTransitionToErrorState`). If the batch was written after all, the next one passes for it.
+/// Whether a transactional client may have used a sequence number twice: of a batch that fails
+/// while it commits it takes the numbers back, and bumps no epoch (`handleFailedBatch` and
+/// `maybeTransitionToErrorState` of `TransactionManager`). If the batch was written after all, the
+/// next one passes for it.
 fn uses_sequences_again(run: &Observed, producer: ProducerIndex) -> bool {
     let is_transactional = config(run, producer).client.transactional_id().is_some();
     is_transactional && run.watch.producers[producer.index()].told_failed > 0
 }
 
-/// Whether an idempotent librdkafka may take a message for written that was not: a leader that does
-/// not know it takes any first sequence, so the second batch may be acknowledged where the first was
-/// refused, and what comes before an acknowledged one counts as delivered
+/// Whether an idempotent librdkafka may take a message for written that was not: a leader that
+/// does not know it takes any first sequence, so the second batch may be acknowledged where the
+/// first was refused, and what comes before an acknowledged one counts as delivered
 /// (`rd_kafka_dr_implicit_ack`).
 fn concludes_too_much(run: &Observed, client: &ClientConfig, view: &PartitionView) -> bool {
     matches!(client, ClientConfig::Rdkafka(_))
         && is_idempotent(client)
-        && run.watch.partition(view.index).is_refusing
+        && run.watch.partition(view.index).refusals > 0
 }
 
 /// Whether nothing that is committed in this partition may go away.
@@ -525,16 +526,6 @@ fn ledger(run: &Observed) -> Option<Broken> {
 }
 
 /// The acks that a client asks for, where a broker takes them.
-fn acks(client: &ClientConfig) -> Option<Acks> {
-    match client {
-        ClientConfig::Java(settings) => Some(settings.acks),
-        ClientConfig::Rdkafka(settings) => match settings.acks {
-            RequiredAcks::Valid(acks) => Some(acks),
-            RequiredAcks::Refused(_) => None,
-        },
-    }
-}
-
 fn is_idempotent(client: &ClientConfig) -> bool {
     match client {
         ClientConfig::Java(settings) => settings.idempotence,

@@ -26,8 +26,8 @@ pub(super) struct PartitionWatch {
     robbed: BTreeSet<BrokerIndex>,
     /// Whether acknowledged records may be lost.
     pub(super) is_void: bool,
-    /// Whether its leader ever refused batches because it was told to.
-    pub(super) is_refusing: bool,
+    /// Times that its leader was told to refuse batches.
+    pub(super) refusals: u32,
     /// Whether records ever left the log.
     pub(super) is_truncated: bool,
     /// Where its log began.
@@ -134,7 +134,7 @@ impl Watch {
                 isr: view.replicas,
                 robbed: BTreeSet::new(),
                 is_void: false,
-                is_refusing: false,
+                refusals: 0,
                 is_truncated: false,
                 start_offset: view.log_start_offset,
                 seen: None,
@@ -199,11 +199,11 @@ impl Watch {
                 error, partition, ..
             } => {
                 let index = simulation.find_partition(*partition);
-                if *error == ErrorCode::UnknownProducerId {
-                    index.into_iter().for_each(|index| self.void(index));
+                if let (ErrorCode::UnknownProducerId, Some(index)) = (*error, index) {
+                    self.void(index);
                 }
                 if let Some(watch) = index.and_then(|index| self.partitions.get_mut(&index)) {
-                    watch.is_refusing = true;
+                    watch.refusals += 1;
                 }
             }
             Command::Producer(producer, ProducerFault::Crash | ProducerFault::Restart)
