@@ -10,6 +10,7 @@ use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
 
 use crate::command;
+use crate::insight::why::why;
 use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::sim::Progress;
@@ -138,6 +139,10 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
             }))
         }
         Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
+        Effect::Why(question) => {
+            let (simulation, insight) = (run.session.simulation(), run.session.insight());
+            Msg::Explained(why(question, simulation, insight))
+        }
         Effect::Restart => restart(run, load),
         Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => return,
     };

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::insight::why::Question;
+use crate::sim::ids::ProducerIndex;
 use crate::tui::line_edit::Edit;
 use crate::tui::model::{Detail, Layer, Model, Notice, Origin};
 use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll};
@@ -33,6 +35,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.pace.motion = Motion::Running;
             Vec::new()
         }
+        Msg::AskWhy => vec![Effect::Why(question(model))],
         Msg::Restart => vec![Effect::Restart],
         Msg::Redraw | Msg::Resized => vec![Effect::Clear],
         Msg::Suspend => vec![Effect::Suspend],
@@ -47,7 +50,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             advance(model, advanced);
             Vec::new()
         }
-        Msg::Answered(_) | Msg::Completed(_) | Msg::Restarted(_) | Msg::NotRestarted(_) => {
+        Msg::Answered(_)
+        | Msg::Completed(_)
+        | Msg::Explained(_)
+        | Msg::Restarted(_)
+        | Msg::NotRestarted(_) => {
             answer(model, msg);
             Vec::new()
         }
@@ -67,6 +74,7 @@ fn is_key(msg: &Msg) -> bool {
             | Msg::Resized
             | Msg::Answered(_)
             | Msg::Completed(_)
+            | Msg::Explained(_)
             | Msg::Restarted(_)
             | Msg::NotRestarted(_)
     )
@@ -87,6 +95,7 @@ fn close(model: &mut Model) -> Vec<Effect> {
         Layer::None
         | Layer::Help(_)
         | Layer::Card(_)
+        | Layer::Why(..)
         | Layer::Text(..)
         | Layer::Output(..)
         | Layer::Leave => {}
@@ -154,6 +163,21 @@ fn look_at(model: &mut Model, msg: &Msg) {
     }
 }
 
+/// What somebody asks who looks at the focused pane and asks why.
+fn question(model: &Model) -> Question {
+    match model.focus {
+        Pane::Fill | Pane::Wait => {
+            let last = model.producers.saturating_sub(1);
+            Question::Producer(ProducerIndex(model.producer.min(last) as u16))
+        }
+        Pane::Partitions | Pane::Ledger => Question::Partitions,
+        Pane::Markers => Question::Transactions,
+        Pane::Cluster => Question::Cluster,
+        Pane::Warnings | Pane::Expectations => Question::Warnings,
+        Pane::Events => Question::Events,
+    }
+}
+
 fn zoom_to(model: &mut Model, zoom: Zoom) {
     model.zoom = zoom;
     model.notice = Some(Notice::Done(format!(
@@ -167,9 +191,11 @@ fn scroll(model: &mut Model, by: Scroll) {
     let extent = model.extents[pane.index()];
     let layer_extent = model.layer_extent;
     let (place, extent, by) = match &mut model.layer {
-        Layer::Help(line) | Layer::Card(line) | Layer::Text(_, line) | Layer::Output(_, line) => {
-            (line, layer_extent, by)
-        }
+        Layer::Help(line)
+        | Layer::Card(line)
+        | Layer::Why(_, line)
+        | Layer::Text(_, line)
+        | Layer::Output(_, line) => (line, layer_extent, by),
         // Events are counted up from the newest.
         _ if pane == Pane::Events => (&mut model.scroll[pane.index()], extent, reversed(by)),
         _ => (&mut model.scroll[pane.index()], extent, by),
@@ -278,6 +304,7 @@ fn answer(model: &mut Model, msg: Msg) {
         }
         Msg::Answered(Err(trouble)) => model.prompt.trouble = Some(trouble),
         Msg::Completed(completion) => model.prompt.complete(&completion),
+        Msg::Explained(chains) => model.layer = Layer::Why(chains, 0),
         Msg::Restarted(sentence) => restart(model, sentence),
         Msg::NotRestarted(text) => model.layer = Layer::Text(text, 0),
         _ => {}

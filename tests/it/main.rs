@@ -18,3 +18,4 @@ mod support;
 mod swarm;
 mod terminal;
 mod transactions_tool;
+mod why;

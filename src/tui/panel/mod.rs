@@ -17,6 +17,7 @@ pub mod queue;
 pub mod room;
 pub mod wait;
 pub mod warnings;
+pub mod why;
 
 use std::fmt::Debug;
 
