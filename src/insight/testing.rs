@@ -6,8 +6,8 @@ use crate::kafka::settings::{BrokerSettings, JavaProducerSettings, TopicSettings
 use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::config::{
-    BrokerConfig, ClientConfig, Config, ExistingTopic, HistoryDetail, LinkConfig, ProducerConfig,
-    TopicConfig, TransactionConfig,
+    BrokerConfig, ClientConfig, Config, ExistingTopic, HistoryDetail, LinkConfig, MovedLeader,
+    ProducerConfig, TopicConfig, TransactionConfig,
 };
 use crate::sim::ids::BrokerIndex;
 use crate::sim::time::{SimSpan, SimTime};
@@ -45,6 +45,7 @@ pub(crate) fn config() -> Arc<Config> {
             next_producer_id: 1,
         },
         controllers: Vec::new(),
+        moved_leader: MovedLeader::Named,
     })
 }
 

@@ -3,21 +3,24 @@
 //! No serde, no file, no default: `scenario` lowers a file to these types and vouches for them
 //! (names unique, counts within the named limits, leaders among the replicas, times in order).
 
+mod cluster;
+
 use std::sync::Arc;
 
 use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::config::{java, rdkafka};
 use crate::kafka::quota::Quota;
 use crate::kafka::settings::{
-    Acks, BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings,
-    RequiredAcks, TopicSettings,
+    Acks, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, RequiredAcks,
+    TopicSettings,
 };
-use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
-use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition};
+use crate::sim::ids::{BrokerIndex, GroupIndex, TopicIndex, TopicPartition};
 use crate::sim::payload::KnownCurve;
 use crate::sim::time::{SimSpan, SimTime};
+
+pub use cluster::{BrokerConfig, LinkConfig, LinkOverride, MovedLeader, Peer, TransactionConfig};
 
 /// Brokers in one cluster at most.
 pub const BROKERS_MAX: usize = 100;
@@ -76,15 +79,8 @@ pub struct Config {
     /// Brokers that are controllers too, the first of them active at time zero; none where
     /// controllers are machines of their own, which never fail.
     pub controllers: Vec<BrokerIndex>,
-}
-
-/// What holds for transactions in the whole cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransactionConfig {
-    /// `transaction.version`, a finalized feature.
-    pub version: TransactionVersion,
-    /// The first producer id that the controller gives away.
-    pub next_producer_id: i64,
+    /// Whether brokers that do not lead say who does.
+    pub moved_leader: MovedLeader,
 }
 
 impl Config {
@@ -114,64 +110,6 @@ impl Config {
         let planned = self.timeline.iter().filter_map(added).max();
         self.partitions_of(topic).max(planned.unwrap_or(0))
     }
-}
-
-/// One broker.
-#[derive(Clone, Debug)]
-pub struct BrokerConfig {
-    /// Kafka's node id.
-    pub id: u32,
-    /// `broker.rack`.
-    pub rack: Option<String>,
-    /// Bytes per second that this broker's disk takes, as leader and as follower together;
-    /// `None` is a disk that never holds anything up.
-    pub append_rate: Option<u64>,
-    /// Time that a request handler spends on one Produce request, before its bytes.
-    pub request_time: SimSpan,
-    /// Broker configuration by its real names.
-    pub settings: BrokerSettings,
-}
-
-/// One direction-free link between two machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkConfig {
-    /// One-way latency; at least [`LATENCY_MIN`].
-    pub latency: SimSpan,
-    /// Upper bound of a uniform extra delay per message.
-    pub jitter: SimSpan,
-    /// Bytes per second in each direction; `None` is unlimited.
-    pub bandwidth: Option<u64>,
-    /// Share of messages whose packet is lost once or more, in parts per million. TCP loses
-    /// nothing: the stream is late by 200 ms, doubling.
-    pub loss_ppm: u32,
-}
-
-/// A link that differs from the default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkOverride {
-    /// One end.
-    pub a: Peer,
-    /// The other end.
-    pub b: Peer,
-    /// What holds between them.
-    pub link: LinkConfig,
-}
-
-/// One end, or all possible ends, of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Peer {
-    /// One producer.
-    Producer(ProducerIndex),
-    /// One broker.
-    Broker(BrokerIndex),
-    /// The controller quorum.
-    Controller,
-    /// Everybody (`*`).
-    Any,
-    /// All members of a consumer group.
-    Group(GroupIndex),
-    /// One member of a consumer group, by its number there, from 1.
-    Member(GroupIndex, u16),
 }
 
 /// One topic, or a name that producers use without the topic existing.

@@ -10,8 +10,9 @@ use crate::kafka::version::KafkaVersion;
 use crate::sim::command::Command;
 use crate::sim::config::{
     Arrival, AtEnd, AwaitAcks, BrokerConfig, ClientConfig, Config, ConsumerConfig, ExistingTopic,
-    GroupConfig, HistoryDetail, KeyChoice, KeyConfig, LinkConfig, LoadConfig, OnFailed, OnRefused,
-    Pacing, Polling, ProducerConfig, Rate, RateStep, TopicConfig, TransactionConfig, ValueConfig,
+    GroupConfig, HistoryDetail, KeyChoice, KeyConfig, LinkConfig, LoadConfig, MovedLeader,
+    OnFailed, OnRefused, Pacing, Polling, ProducerConfig, Rate, RateStep, TopicConfig,
+    TransactionConfig, ValueConfig,
 };
 use crate::sim::fact::{Fact, Stamped};
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicIndex};
@@ -57,6 +58,7 @@ pub fn world() -> Config {
             next_producer_id: 0,
         },
         controllers: Vec::new(),
+        moved_leader: MovedLeader::Named,
     }
 }
 

@@ -4,8 +4,6 @@
 pub const NOT_YET_MODELLED: &[&str] = &[
     // By design a read leaves no trace; a real client's windows begin with the first read.
     "full-buffer/exact-one-broker-32-mib-read-from-start",
-    // Brokers here always name the new leader, as since 3.7; scenarios know no older ones.
-    "retries/exact-moved-leader-unnamed",
     // How long calls take is mostly the recording machine's own time.
     "transactions/rdkafka/back-to-back",
     // Markers alone are held back, or their coordinator is killed while they are.

@@ -11,21 +11,28 @@ use crate::golden;
 use crate::retries::{START_MS, forgive_a_millisecond, log_of, number, outcome, outcomes_of, text};
 use crate::trace::Trace;
 
-const CASE: &str = "exact-moved-leader-named";
+/// The case, and what brokers say of the new leader.
+const CASES: [(&str, &str); 2] = [
+    ("exact-moved-leader-named", "named"),
+    ("exact-moved-leader-unnamed", "unnamed"),
+];
 /// The recording's broker judges a request when it takes it in hand and then holds the answer back for
 /// so long; here it judges when it is done. A leader that moves so much later refuses the same ones.
 const REQUEST_TIME_MS: u64 = 30;
 /// Records that open a connection to each broker first.
 const WARM: f64 = 2.0;
 
-/// The case in which the old leader names the new one.
+/// The old leader names the new one, or does not.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("retries");
-    vec![compare_case(&golden.path(CASE), &golden.cases[CASE])]
+    let compared = CASES.iter().map(|(case, moved_leader)| {
+        compare_case(&golden.path(case), moved_leader, &golden.cases[*case])
+    });
+    compared.collect()
 }
 
-fn compare_case(path: &str, real: &Value) -> Comparison {
-    let trace = simulate();
+fn compare_case(path: &str, moved_leader: &str, real: &Value) -> Comparison {
+    let trace = simulate(moved_leader);
     let list = |name: &str| real[name].as_array().cloned().unwrap_or_default();
     let log: Vec<_> = list("log").iter().map(text).collect();
     let outcomes: Vec<_> = list("outcomes").iter().map(outcome).collect();
@@ -47,7 +54,7 @@ fn compare_case(path: &str, real: &Value) -> Comparison {
 }
 
 /// Replication and metadata take next to no time, as on the recording's broker.
-fn simulate() -> Trace {
+fn simulate(moved_leader: &str) -> Trace {
     let mut script = String::new();
     for call in ["produce warm partition=0", "produce events partition=1"] {
         let _written = writeln!(script, "[[producer.script]]\ndo = '{call}'");
@@ -68,6 +75,7 @@ fn simulate() -> Trace {
             r#"
         [cluster]
         brokers = 2
+        moved-leader = "{moved_leader}"
         link = {{ rtt = "2ms", bandwidth = "1000Gbit/s" }}
         request-time = "{REQUEST_TIME_MS}ms"
         config.controller.quorum.append.linger.ms = 0

@@ -171,6 +171,13 @@ pub(crate) static CLUSTER: TableSpec = TableSpec {
             "brokers that are controllers too (process.roles=broker,controller), by id, the first \
              active at the start; without it controllers are machines of their own that never fail",
         ),
+        default(
+            "moved-leader",
+            Kind::Word(&["named", "unnamed"]),
+            "named",
+            "what a broker that does not lead says of who does: its name since 3.7 (KIP-951), \
+             nothing before; all else is as in the line of `kafka`",
+        ),
     ],
 };
 

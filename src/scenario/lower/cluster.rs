@@ -10,7 +10,8 @@ use crate::scenario::read::Fields;
 use crate::scenario::shape::written;
 use crate::scenario::tree::Table;
 use crate::sim::config::{
-    BROKERS_MAX, BrokerConfig, LATENCY_MIN, LinkConfig, LinkOverride, Peer, TransactionConfig,
+    BROKERS_MAX, BrokerConfig, LATENCY_MIN, LinkConfig, LinkOverride, MovedLeader, Peer,
+    TransactionConfig,
 };
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex};
 use crate::sim::time::SimSpan;
@@ -143,6 +144,15 @@ pub(super) fn controllers(world: &mut World<'_>, root: Fields<'_>) -> Vec<Broker
         found.push(at);
     }
     found
+}
+
+/// `[cluster] moved-leader`.
+pub(super) fn moved_leader(root: Fields<'_>) -> MovedLeader {
+    let cluster = root.table("cluster");
+    match cluster.and_then(|cluster| cluster.text("moved-leader")) {
+        Some("unnamed") => MovedLeader::Unnamed,
+        _ => MovedLeader::Named,
+    }
 }
 
 /// `[cluster] transaction-version` and `next-producer-id`.

@@ -117,6 +117,7 @@ pub(crate) fn lower(
         timeline: Vec::new(),
         transactions: cluster::transactions(root),
         controllers: cluster::controllers(&mut world, root),
+        moved_leader: cluster::moved_leader(root),
     };
     let names = Names::of(&config);
     config.timeline = timeline::timeline(&mut world, root, &names);
@@ -168,7 +169,10 @@ impl World<'_> {
                         scenario.place_of("kafka"),
                         format!("expected {oldest} to {newest}"),
                     )
-                    .hint("an older client is a producer's `version`"),
+                    .hint("an older client is a producer's `version`")
+                    .hint(
+                        "of older brokers, [cluster] knows moved-leader = \"unnamed\" (before 3.7)",
+                    ),
             );
         }
     }

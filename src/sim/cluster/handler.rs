@@ -10,7 +10,7 @@ use crate::kafka::wire::{
 };
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::{Connection, Process, Socket};
-use crate::sim::config::Config;
+use crate::sim::config::{Config, MovedLeader};
 use crate::sim::context::Context;
 use crate::sim::event::{Channel, Event, Message};
 use crate::sim::ids::{BrokerIndex, PartitionIndex, TopicIndex};
@@ -276,8 +276,9 @@ impl Cluster {
     pub(super) fn answer_produce(&mut self, ctx: &mut Context<'_>, at: BrokerIndex, id: RequestId) {
         let request = ctx.requests.get_mut(id);
         let image = &self.brokers[at.index()].image;
+        let is_named = ctx.config.moved_leader == MovedLeader::Named;
         for part in &mut request.parts {
-            if part.error == Some(ErrorCode::NotLeaderOrFollower) {
+            if is_named && part.error == Some(ErrorCode::NotLeaderOrFollower) {
                 part.current_leader = current_leader(image, at, part.partition);
             }
         }
