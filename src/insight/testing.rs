@@ -57,6 +57,7 @@ pub(crate) fn producer(name: &str) -> ProducerConfig {
             KafkaVersion::DEFAULT,
         ))),
         start: SimTime::ZERO,
+        monitor: None,
         loads: Vec::new(),
         script: Vec::new(),
         rack: None,

@@ -159,6 +159,8 @@ pub struct ProducerConfig {
     pub given: Vec<(String, String)>,
     /// When the application constructs the producer.
     pub start: SimTime,
+    /// Who reads all its metrics, if anybody does.
+    pub monitor: Option<Monitor>,
     /// Generated loads, each with its own threads.
     pub loads: Vec<LoadConfig>,
     /// Exact calls of one more application thread, in order; empty when there is none.
@@ -167,6 +169,15 @@ pub struct ProducerConfig {
     pub trace: Vec<Vec<u8>>,
     /// How what it sends compresses, by the codecs that the run will use.
     pub curves: Arc<[KnownCurve]>,
+}
+
+/// A monitoring agent beside a Java client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Monitor {
+    /// From one look to the next; not zero.
+    pub every: SimSpan,
+    /// The first look.
+    pub from: SimTime,
 }
 
 /// One consumer group.

@@ -97,6 +97,7 @@ pub fn producer_of(version: KafkaVersion, name: &str, given: &[(&str, &str)]) ->
         client: ClientConfig::Java(Arc::new(settings)),
         given,
         start: SimTime::ZERO,
+        monitor: None,
         loads: Vec::new(),
         script: Vec::new(),
         rack: None,

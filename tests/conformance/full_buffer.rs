@@ -88,6 +88,16 @@ const SAMPLED: [(&str, M); 6] = [
     ("records-per-request-avg", M::RecordsPerRequestAvg),
 ];
 
+/// Who reads from the start; otherwise the ratio is not read before the first wait.
+fn monitor(case: &str) -> String {
+    let first = START_MS + 1000;
+    if case.ends_with("-read-from-start") {
+        format!("monitor = {{ every = \"1s\", from = \"{first}ms\" }}")
+    } else {
+        String::new()
+    }
+}
+
 fn simulate(case: &str, seconds: u64) -> Simulated {
     let brokers = if case.contains("one-broker") { 1 } else { 3 };
     let bandwidth = 6_000_000 / brokers;
@@ -98,6 +108,7 @@ fn simulate(case: &str, seconds: u64) -> Simulated {
     } else {
         32
     };
+    let monitor = monitor(case);
     let leaders: Vec<u32> = (0..12).map(|partition| 1 + partition % brokers).collect();
     let warm_up = warm_up(0..brokers);
     let mut trace = Trace::new(
@@ -116,6 +127,7 @@ fn simulate(case: &str, seconds: u64) -> Simulated {
         [[producer]]
         name = "trips"
         config.buffer.memory = {}
+        {monitor}
         [[producer.load]]
         topic = "events"
         rate = [{{ rate = 0 }}, {{ from = "{START_MS}ms", rate = 10000 }}]

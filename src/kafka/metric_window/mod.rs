@@ -3,14 +3,17 @@
 //! A windowed metric keeps a few samples; recording fills the current one and opens the next
 //! when it is old enough. Reading combines the samples that are not stale.
 //!
-//! Invariants: only `record` changes anything, so reading, at whatever rate, leaves no trace;
+//! Invariants: only `record` and `look` change anything, so reading, at whatever rate, leaves no
+//! trace;
 //! time is an argument in milliseconds, and a clock that steps back counts as standing still;
 //! a figure that is not a number reads as nothing.
 //!
-//! Simplification: the client throws stale samples away *when somebody reads*, and dates the
-//! emptied ones from that moment. Here stale samples are passed over at reading time and
-//! replaced at recording time. The figures differ only after a pause of all windows, by at most
-//! one window in the divisor of a rate.
+//! The client throws stale samples away *when somebody reads*, and dates the emptied ones from
+//! that moment. Here [`Sensor::look`] does so, for those who read within the run. For all others
+//! stale samples are passed over at reading time and replaced at recording time: the figures
+//! differ only after a pause of all windows, by at most one window in the divisor of a rate.
+//! Simplification: figures of one sensor begin their first window together, a mean's with the
+//! rate's.
 
 mod samples;
 
@@ -42,6 +45,15 @@ pub struct Group {
     pub max: f64,
 }
 
+/// What is read of a sensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figures {
+    /// Means and maxima.
+    OfValues,
+    /// A rate, perhaps with others beside it.
+    WithRate,
+}
+
 impl Group {
     /// Takes one more value.
     pub fn add(&mut self, value: f64) {
@@ -69,6 +81,17 @@ impl Sensor {
         if group.events > 0 {
             self.samples
                 .record(now_ms, group.events, group.sum, group.max);
+        }
+    }
+
+    /// Somebody in the run reads the figures: what is stale is thrown away and dated from now on,
+    /// and a rate that nothing was recorded with begins its first window.
+    ///
+    /// Source: `SampledStat.measure`, `Rate.windowSize`.
+    pub fn look(&mut self, now_ms: u64, figures: Figures) {
+        self.samples.purge(now_ms);
+        if figures == Figures::WithRate {
+            self.samples.begin(now_ms);
         }
     }
 
@@ -261,6 +284,28 @@ mod tests {
             read_never.record(1.0, now_ms);
         }
         assert_eq!(read_often, read_never);
+    }
+
+    #[test]
+    fn a_first_look_begins_the_window_of_a_rate_and_not_of_a_mean() {
+        let (mut rate, mut mean) = (Sensor::new(window()), Sensor::new(window()));
+        rate.look(1000, Figures::WithRate);
+        mean.look(1000, Figures::OfValues);
+        for sensor in [&mut rate, &mut mean] {
+            sensor.record(60.0, 11_000);
+        }
+        assert_eq!(rate.rate(16_000), Some(60.0 / 45.0));
+        assert_eq!(mean.rate(16_000), Some(60.0 / 35.0));
+    }
+
+    #[test]
+    fn a_look_after_a_pause_dates_all_windows_anew() {
+        let mut sensor = recorded(window(), &[(60.0, 0)]);
+        sensor.look(70_000, Figures::WithRate);
+        sensor.record(60.0, 80_000);
+        assert_eq!(sensor.rate(90_000), Some(60.0 / 50.0));
+        let unseen = recorded(window(), &[(60.0, 0), (60.0, 80_000)]);
+        assert_eq!(unseen.rate(90_000), Some(60.0 / 40.0));
     }
 
     #[test]

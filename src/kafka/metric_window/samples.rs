@@ -81,6 +81,18 @@ struct Sample {
     max: f64,
 }
 
+impl Sample {
+    fn empty(now_ms: u64) -> Self {
+        Self {
+            start_ms: now_ms,
+            last_event_ms: now_ms,
+            events: 0,
+            sum: 0.0,
+            max: f64::NEG_INFINITY,
+        }
+    }
+}
+
 /// The sample that takes events, and the sums since the start: all that recording touches. A client
 /// has dozens of these and records with most of them at every request, so each is one cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,13 +168,34 @@ impl Samples {
             }
         };
         self.place = Some(next as u32);
-        self.current.sample = Sample {
-            start_ms: now_ms,
-            last_event_ms: now_ms,
-            events: 0,
-            sum: 0.0,
-            max: f64::NEG_INFINITY,
-        };
+        self.restart(now_ms);
+    }
+
+    /// Empties samples that are stale, and dates them from now on
+    /// (`SampledStat.purgeObsoleteSamples`).
+    pub(super) fn purge(&mut self, now_ms: u64) {
+        let Some(place) = self.place else { return };
+        let others = self.others.iter_mut().enumerate();
+        for (_, sample) in others.filter(|(at, _)| *at != place as usize) {
+            if self.window.is_stale(sample, now_ms) {
+                *sample = Sample::empty(now_ms);
+            }
+        }
+        if self.window.is_stale(&self.current.sample, now_ms) {
+            self.restart(now_ms);
+        }
+    }
+
+    /// Begins the first sample, if there is none.
+    pub(super) fn begin(&mut self, now_ms: u64) {
+        if self.place.is_none() {
+            self.open(now_ms);
+        }
+    }
+
+    /// The current sample is empty and begins now.
+    fn restart(&mut self, now_ms: u64) {
+        self.current.sample = Sample::empty(now_ms);
         // Without length a window ends at once, whatever the clock does.
         self.current.ends_ms = match self.window.window_ms {
             0 => 0,

@@ -62,6 +62,12 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
             "keys whose every record is remembered",
         ),
         optional(
+            "monitor",
+            Kind::Table(&MONITOR),
+            "an agent in the application's process that reads all metrics of a Java client; by \
+             default nobody does, and what kdrill shows leaves no trace",
+        ),
+        optional(
             "load",
             Kind::Tables(&LOAD, Merge::Replace),
             "generated load",
@@ -70,6 +76,21 @@ pub(crate) static PRODUCER: TableSpec = TableSpec {
             "script",
             Kind::Tables(&SCRIPT, Merge::Replace),
             "exact calls of one more application thread",
+        ),
+    ],
+};
+
+static MONITOR: TableSpec = TableSpec {
+    name: "monitor = { … }",
+    help: "Who reads the client's metrics: a rate's first window begins with the first look, and \
+           windows that passed without events begin anew with the next",
+    fields: &[
+        required("every", DURATION, "from one look to the next"),
+        default(
+            "from",
+            DURATION,
+            "0s",
+            "the first look, from the start of the run",
         ),
     ],
 };

@@ -8,12 +8,15 @@ use crate::kafka::settings::JavaProducerSettings;
 use crate::kafka::version::KafkaVersion;
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
-use crate::sim::config::{ClientConfig, PRODUCERS_MAX, ProducerConfig, THREADS_MAX};
-use crate::sim::time::SimTime;
+use crate::sim::config::{ClientConfig, Monitor, PRODUCERS_MAX, ProducerConfig, THREADS_MAX};
+use crate::sim::time::{SimSpan, SimTime};
 
 use super::dialect::{self, Dialect};
 use super::settings::{Setting, Settings};
 use super::{World, is_reserved, load, rdkafka, script, too_many};
+
+/// The shortest time between two looks of a monitoring agent.
+const MONITOR_EVERY_MIN: SimSpan = SimSpan::from_millis(100);
 
 /// The producers to be of one table, by their final names: several when it has a `count`.
 pub(super) struct Plan<'a> {
@@ -105,6 +108,7 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
         client,
         given,
         start,
+        monitor: monitor(world, &fields, dialect),
         loads,
         script,
         trace: fields
@@ -119,6 +123,30 @@ pub(super) fn producers(world: &mut World<'_>, plan: &Plan<'_>) -> Vec<ProducerC
         ..first.clone()
     };
     plan.names.iter().map(named).collect()
+}
+
+/// `monitor`.
+fn monitor(world: &mut World<'_>, fields: &Fields<'_>, dialect: Dialect) -> Option<Monitor> {
+    let table = fields.table("monitor")?;
+    if dialect != Dialect::Java {
+        let problem = Problem::new("librdkafka's statistics are emitted, and not read");
+        world.problem(
+            problem
+                .at(fields.place_of("monitor"), "for a Java client only")
+                .hint("set config.statistics.interval.ms"),
+        );
+        return None;
+    }
+    let from = world.moment(&table, "from")?;
+    let every = table.duration("every")?;
+    if every < MONITOR_EVERY_MIN {
+        let problem = Problem::new("`every` is too short");
+        let least = crate::command::units::show_duration(MONITOR_EVERY_MIN);
+        let label = format!("expected at least {least}");
+        world.problem(problem.at(table.place_of("every"), label));
+        return None;
+    }
+    Some(Monitor { every, from })
 }
 
 /// What was given for a client, key by key.

@@ -1,11 +1,12 @@
 //! The client's own metrics, by Kafka's names and windows.
 //!
-//! Reading never changes a sensor. Source: `SenderMetricsRegistry`, `KafkaProducerMetrics`,
-//! `BufferPool`, `Selector`. Simplification: the sender thread costs no time, so its `select` and
-//! `io` metrics have nothing to show and read as absent.
+//! Reading never changes a sensor; a look of the run's own monitoring agent does. Source:
+//! `SenderMetricsRegistry`, `KafkaProducerMetrics`, `BufferPool`, `Selector`. Simplification: the
+//! sender thread costs no time, so its `select` and `io` metrics have nothing to show and read as
+//! absent.
 
 use crate::kafka::metric_name::{ProducerMetric, ProducerNodeMetric, ProducerTopicMetric};
-use crate::kafka::metric_window::{Group, MetricWindow, Sensor};
+use crate::kafka::metric_window::{Figures, Group, MetricWindow, Sensor};
 use crate::kafka::settings::JavaProducerSettings;
 use crate::kafka::size::upper_bound_estimate;
 use crate::sim::producer::batch::Batch;
@@ -87,6 +88,11 @@ impl Wire {
             sent: Sensor::new(window),
             received: Sensor::new(window),
         }
+    }
+
+    fn look(&mut self, now_ms: u64) {
+        self.sent.look(now_ms, Figures::WithRate);
+        self.received.look(now_ms, Figures::WithRate);
     }
 }
 
@@ -245,6 +251,41 @@ impl ClientMetrics {
         }
     }
 
+    /// Somebody reads everything.
+    pub fn look(&mut self, now_ms: u64) {
+        for rate in [
+            &mut self.record_send,
+            &mut self.record_retry,
+            &mut self.record_error,
+            &mut self.pool_wait,
+            &mut self.buffer_exhausted,
+            &mut self.batch_split,
+            &mut self.connection_creation,
+            &mut self.connection_close,
+        ] {
+            rate.look(now_ms, Figures::WithRate);
+        }
+        for values in [
+            &mut self.records_per_request,
+            &mut self.batch_size,
+            &mut self.compression_rate,
+            &mut self.record_size,
+            &mut self.record_queue_time,
+            &mut self.request_latency,
+            &mut self.throttle_time,
+        ] {
+            values.look(now_ms, Figures::OfValues);
+        }
+        self.wire.look(now_ms);
+        for topic in self.topics.iter_mut().flatten() {
+            topic.look(now_ms);
+        }
+        for node in self.nodes.iter_mut().flatten() {
+            node.wire.look(now_ms);
+            node.request_latency.look(now_ms, Figures::OfValues);
+        }
+    }
+
     /// A metric of the whole producer; gauges are not sensors and read as absent here.
     pub fn read(&self, metric: ProducerMetric, now_ms: u64) -> Option<f64> {
         use ProducerMetric as M;
@@ -360,6 +401,18 @@ impl TopicMetrics {
             record_retry: Sensor::new(window),
             record_error: Sensor::new(window),
         }
+    }
+
+    fn look(&mut self, now_ms: u64) {
+        for rate in [
+            &mut self.record_send,
+            &mut self.bytes,
+            &mut self.record_retry,
+            &mut self.record_error,
+        ] {
+            rate.look(now_ms, Figures::WithRate);
+        }
+        self.compression_rate.look(now_ms, Figures::OfValues);
     }
 }
 

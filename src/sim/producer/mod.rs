@@ -24,6 +24,7 @@ mod idempotence;
 mod java;
 mod metadata;
 mod metrics;
+mod monitor;
 mod network;
 mod partitioner;
 mod rdkafka;
@@ -51,6 +52,7 @@ use crate::sim::network::Network;
 use crate::sim::producer::application::{AppCounts, Application, Wish};
 use crate::sim::producer::client::{Client, Counts};
 use crate::sim::producer::dialect::{Dialect, Library, with_client};
+use crate::sim::producer::monitor::Looks;
 use crate::sim::producer::rdkafka::Rdkafka;
 use crate::sim::producer::sleep::Sleep;
 use crate::sim::queue::Rank;
@@ -87,6 +89,7 @@ pub struct Producer {
     replays: Vec<ReplayPosition>,
     next_client: NextClient,
     earlier: Earlier,
+    looks: Looks,
 }
 
 /// Whether another client follows when the present one is closed.
@@ -134,6 +137,7 @@ impl Producer {
             replays: vec![ReplayPosition::default(); producer.loads.len()],
             next_client: NextClient::None,
             earlier: Earlier::default(),
+            looks: Looks::new(producer.monitor),
         }
     }
 
@@ -142,7 +146,8 @@ impl Producer {
         match (self.state, &self.client, &self.application) {
             (ProcessState::NotStarted, ..) => self.start,
             (ProcessState::Running, Some(client), Some(application)) => {
-                with_client!(client, client => client.wakes_at()).min(application.next_at())
+                let client = with_client!(client, client => client.wakes_at());
+                client.min(application.next_at()).min(self.looks.next_at())
             }
             (ProcessState::Running, None, Some(application)) => application.next_at(),
             _ => SimTime::NEVER,
@@ -271,6 +276,14 @@ impl Producer {
         let Some(client) = &mut self.client else {
             return;
         };
+        if self.looks.next_at() <= ctx.now {
+            if let Library::Java(client) = client {
+                client.metrics.look(ctx.now.as_millis());
+            }
+            self.looks.go_on(ctx.now, monitor::From::Later);
+            return;
+        }
+        let horizon = horizon.min(self.looks.next_at());
         with_client!(client, client => step(application, ctx, &mut **client, horizon));
         self.after(ctx);
     }
@@ -295,6 +308,7 @@ impl Producer {
 
     fn start_process(&mut self, ctx: &mut Context<'_>) {
         self.state = ProcessState::Running;
+        self.looks.go_on(ctx.now, monitor::From::Here);
         self.replays.fill(ReplayPosition::default());
         let application =
             Application::new(ctx.config, (self.me, &self.keys), ctx.now, self.incarnation);
