@@ -19,6 +19,7 @@ use crate::tui::number;
 use crate::tui::pane::Pane;
 use crate::tui::panel::{Panel, list};
 use crate::tui::scene::Scene;
+use crate::tui::shorten::Shortener;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widget::table::{Column, Table, total_cells};
@@ -201,15 +202,14 @@ impl<'a> Cluster<'a> {
     }
 
     /// One producer: its name, and its way to each broker.
-    fn producer_line(&self, name: &str, cells: &[LinkCell], width: u16) -> Line<'static> {
+    fn producer_line(
+        &self,
+        name: &str,
+        cells: &[LinkCell],
+        (way, name_cells, width): (Shortener, u16, u16),
+    ) -> Line<'static> {
         let styles = self.theme.styles;
-        let longest = self
-            .producers
-            .iter()
-            .map(|(name, _)| text::width(name))
-            .max();
-        let name_cells = longest.unwrap_or(0).clamp(6, NAME_CELLS);
-        let name = text::fit(name, name_cells, self.theme.glyphs.ellipsis).into_owned();
+        let name = way.fit(name, name_cells).into_owned();
         let pad = usize::from(name_cells.saturating_sub(text::width(&name)));
         let mut spans = vec![Span::styled(
             format!("{name}{} ", " ".repeat(pad)),
@@ -377,11 +377,16 @@ impl Widget for &Cluster<'_> {
             .render(area, buffer);
         let row = rows.len() + 1;
         let skipped = first.saturating_sub(self.brokers.len());
+        let names = || self.producers.iter().map(|(name, _)| name.as_str());
+        let longest = names().map(text::width).max();
+        let name_cells = longest.unwrap_or(0).clamp(6, NAME_CELLS);
+        let way = Shortener::of(names(), name_cells, self.theme.glyphs.ellipsis);
         for (row, (name, cells)) in (row..).zip(self.producers.iter().skip(skipped)) {
             if row >= usize::from(area.height) {
                 break;
             }
-            let line = self.producer_line(&text::visible(name), cells, area.width);
+            let line =
+                self.producer_line(&text::visible(name), cells, (way, name_cells, area.width));
             text::put_line(buffer, area, row as u16, &line);
         }
         let used = self.extent(area).lines.saturating_add(1);

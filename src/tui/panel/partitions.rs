@@ -14,6 +14,7 @@ use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::tui::model::Extent;
 use crate::tui::number;
 use crate::tui::panel::{Panel, list};
+use crate::tui::shorten::Shortener;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widget::table::{Column, Table, total_cells};
@@ -233,18 +234,19 @@ impl Partitions<'_> {
         }
     }
 
-    /// `events-3`; where there is little room the topic is cut and the number stays.
-    fn name(&self, row: &Row, cells: u16) -> String {
-        if text::width(&row.name) <= cells {
-            return row.name.clone();
-        }
-        let (topic, number) = row.name.rsplit_once('-').unwrap_or((&row.name, ""));
-        let room = cells.saturating_sub(text::width(number) + 1);
-        let topic = text::fit(topic, room, self.theme.glyphs.ellipsis);
-        format!("{topic}-{number}")
+    /// How the topics of all rows are cut, so that they can be told apart.
+    fn shortener(&self, cells: u16) -> Shortener {
+        let names = || self.rows.iter().map(|row| topic_and_number(&row.name));
+        let numbers = names().map(|(_, number)| text::width(number)).max();
+        let room = cells.saturating_sub(numbers.unwrap_or(0) + 1);
+        Shortener::of(
+            names().map(|(topic, _)| topic),
+            room,
+            self.theme.glyphs.ellipsis,
+        )
     }
 
-    fn cells(&self, row: &Row, means: &Means, name_cells: u16) -> Vec<Span<'static>> {
+    fn cells(&self, row: &Row, means: &Means, way: (Shortener, u16)) -> Vec<Span<'static>> {
         let styles = self.theme.styles;
         let leader = match &row.leader {
             Some(id) => Span::styled(id.clone(), styles.text.plain),
@@ -260,7 +262,7 @@ impl Partitions<'_> {
         let few = row.queued_batches < QUEUE_BATCHES_MIN;
         let queued_mean = if few { f64::INFINITY } else { means.queued };
         let mut cells = vec![
-            Span::styled(self.name(row, name_cells), styles.text.plain),
+            Span::styled(shown_name(row, way), styles.text.plain),
             leader,
             Span::styled(format!("{}/{}", row.isr, row.replicas), isr_style),
             self.figure(number::short, row.records, means.records),
@@ -396,6 +398,21 @@ fn columns(width: u16, name: u16, readers: Readers) -> Vec<(usize, Column)> {
     columns
 }
 
+/// `events-3`; where there is little room the topic is cut and the number stays.
+fn shown_name(row: &Row, (way, cells): (Shortener, u16)) -> String {
+    if text::width(&row.name) <= cells {
+        return row.name.clone();
+    }
+    let (topic, number) = topic_and_number(&row.name);
+    let topic = way.fit(topic, cells.saturating_sub(text::width(number) + 1));
+    format!("{topic}-{number}")
+}
+
+/// `events` and `3` of `events-3`.
+fn topic_and_number(name: &str) -> (&str, &str) {
+    name.rsplit_once('-').unwrap_or((name, ""))
+}
+
 /// The part of `area` before its last `cells` cells, and those.
 fn split(area: Rect, cells: u16) -> (Rect, Rect) {
     let cells = cells.min(area.width);
@@ -481,8 +498,9 @@ impl Partitions<'_> {
             column.map_or(0, |(_, column)| column.cells)
         };
         let room = usize::from(cells_of(QUEUED));
+        let way = (self.shortener(cells_of(0)), cells_of(0));
         rows.map(|(row, means)| {
-            let mut cells = self.cells(row, means, cells_of(0));
+            let mut cells = self.cells(row, means, way);
             if let Some(queued) = cells.get_mut(QUEUED)
                 && room < queued.width()
             {

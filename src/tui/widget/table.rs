@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 use ratatui::widgets::Widget;
 
+use crate::tui::shorten::Shortener;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -74,14 +75,21 @@ impl Widget for &Table<'_> {
                 ..area
             };
             let heading = Span::styled(column.heading, self.theme.styles.text.heading);
-            self.put(buffer, room, 0, (column.align, &heading));
+            let names = self.rows.iter().filter_map(|spans| spans.get(index));
+            let names = names.map(|span| span.content.as_ref());
+            let ellipsis = self.theme.glyphs.ellipsis;
+            let way = match column.align {
+                Align::Left => Shortener::of(names, cells, ellipsis),
+                Align::Right => Shortener::at_ends(ellipsis),
+            };
+            put(buffer, room, 0, (column.align, &heading, way));
             for (row, spans) in self.rows.iter().enumerate() {
                 let dy = row.saturating_add(1).min(usize::from(u16::MAX)) as u16;
                 if dy >= area.height {
                     break;
                 }
                 if let Some(span) = spans.get(index) {
-                    self.put(buffer, room, dy, (column.align, span));
+                    put(buffer, room, dy, (column.align, span, way));
                 }
             }
             x = x.saturating_add(column.cells + 1);
@@ -89,16 +97,15 @@ impl Widget for &Table<'_> {
     }
 }
 
-impl Table<'_> {
-    fn put(&self, buffer: &mut Buffer, room: Rect, dy: u16, cell: (Align, &Span<'_>)) {
-        let (align, span) = cell;
-        let shown = text::fit(&span.content, room.width, self.theme.glyphs.ellipsis);
-        let start = match align {
-            Align::Left => 0,
-            Align::Right => room.width.saturating_sub(text::width(&shown)),
-        };
-        text::put(buffer, room, (start, dy), &shown, span.style);
-    }
+/// One cell, in the way of its column.
+fn put(buffer: &mut Buffer, room: Rect, dy: u16, cell: (Align, &Span<'_>, Shortener)) {
+    let (align, span, way) = cell;
+    let shown = way.fit(&span.content, room.width);
+    let start = match align {
+        Align::Left => 0,
+        Align::Right => room.width.saturating_sub(text::width(&shown)),
+    };
+    text::put(buffer, room, (start, dy), &shown, span.style);
 }
 
 /// Cells that columns take together, with the blanks between them.

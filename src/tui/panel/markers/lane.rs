@@ -21,6 +21,7 @@ use crate::tui::number;
 use crate::tui::panel::markers::Detail;
 use crate::tui::panel::markers::owner::owner;
 use crate::tui::scene::Scene;
+use crate::tui::shorten::Shortener;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
@@ -79,12 +80,15 @@ pub fn lanes(
         .min(NAME_CELLS_MAX)
         .min(width / 3)
         .saturating_add(2);
+    let whole = named.iter().map(|(_, name)| name.as_str());
+    let way = Shortener::of(whole, column - 2, scene.theme().glyphs.ellipsis);
     let mut lines = Vec::new();
-    for (index, name) in named {
+    for (index, name) in &named {
+        let index = *index;
         let view = scene.session.simulation().partition(index);
         let room = width.saturating_sub(column);
         let tokens = tokens(scene, index, room);
-        let name = text::fit(&name, column - 2, scene.theme().glyphs.ellipsis).into_owned();
+        let name = way.fit(name, column - 2).into_owned();
         lines.push(row(scene.theme(), (&name, column), &tokens, &view));
         if detail >= Detail::Offsets {
             lines.push(ruler(scene.theme(), column, &tokens, &view));
