@@ -97,6 +97,10 @@ pub struct RunArgs {
     /// Change a value of the scenario, such as producer.trips.config.linger.ms=20.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Sample this figure, too, for --format csv and openmetrics, such as
+    /// producer.trips.record-error-rate.
+    #[arg(long = "metric", value_name = "PATH")]
+    pub metrics: Vec<String>,
     /// What the report is written as; implies --headless.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<FormatName>,
@@ -151,6 +155,8 @@ pub enum FormatName {
     Junit,
     /// The sampled series as rows.
     Csv,
+    /// The sampled series for Prometheus, with moments.
+    Openmetrics,
 }
 
 fn duration(text: &str) -> Result<SimSpan, units::QuantityError> {

@@ -60,11 +60,13 @@ fn request(args: RunArgs) -> Request {
         seed: args.seed,
         until: args.until,
         set: args.set,
+        metrics: args.metrics,
         format: match args.format {
             None | Some(FormatName::Text) => Format::Text,
             Some(FormatName::Json) => Format::Json,
             Some(FormatName::Junit) => Format::Junit,
             Some(FormatName::Csv) => Format::Csv,
+            Some(FormatName::Openmetrics) => Format::Openmetrics,
         },
         output: args.output,
     }
