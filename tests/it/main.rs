@@ -9,6 +9,7 @@ mod generated_transactions;
 mod keys;
 mod ledger;
 mod limits;
+mod lint;
 mod openmetrics;
 mod replica_tools;
 mod scenarios;
