@@ -6,6 +6,7 @@ pub mod headless;
 pub mod insight;
 pub mod kafka;
 pub mod keys;
+pub mod lint;
 pub mod recording;
 pub mod report;
 pub mod scenario;

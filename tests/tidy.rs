@@ -55,6 +55,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["tui", "headless", "report", "session", "scenario", "sim"],
     ),
     (
+        "lint",
+        &["headless", "report", "scenario", "command", "sim", "kafka"],
+    ),
+    (
         "cli",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

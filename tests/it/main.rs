@@ -9,6 +9,8 @@ mod generated_transactions;
 mod keys;
 mod ledger;
 mod limits;
+mod lint;
+mod openmetrics;
 mod replica_tools;
 mod scenarios;
 mod screen;
