@@ -61,6 +61,8 @@ pub enum Action {
     Shot(ShotArgs),
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),
+    /// Print a commented scenario to start from, or one of a real client and real topics.
+    New(NewArgs),
     /// Explain a client's configuration file: what is refused, what silently changes, and what it
     /// means in seconds and bytes.
     Lint(LintArgs),
@@ -103,6 +105,23 @@ pub struct LintArgs {
     /// Partitions that are written to.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
     pub partitions: u32,
+}
+
+/// What a new scenario is made of.
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The producer's client configuration: a .properties file.
+    #[arg(long, value_name = "FILE")]
+    pub properties: Option<PathBuf>,
+    /// Whose configuration it is.
+    #[arg(long, value_name = "CLIENT", value_enum, default_value_t)]
+    pub client: ClientName,
+    /// The topics: what `kafka-topics.sh --describe` printed.
+    #[arg(long, value_name = "FILE")]
+    pub describe: Option<PathBuf>,
+    /// Write the scenario to a file that is not there yet.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Whose configuration a file is.

@@ -9,6 +9,7 @@ pub mod keys;
 pub mod lint;
 pub mod recording;
 pub mod report;
+pub mod scaffold;
 pub mod scenario;
 pub mod session;
 pub mod sim;

@@ -11,14 +11,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kdrill::cli::{
-    Action, Cli, ClientName, FormatName, KeysArgs, KeysFormat, LintArgs, ListedKeys, RunArgs,
-    SerializerName, SwarmArgs,
+    Action, Cli, ClientName, FormatName, KeysArgs, KeysFormat, LintArgs, ListedKeys, NewArgs,
+    RunArgs, SerializerName, SwarmArgs,
 };
 use kdrill::headless::{self, Exit, Request, catalog, complain, select};
 use kdrill::kafka::serializer::KeySerializer;
 use kdrill::keys;
 use kdrill::lint;
 use kdrill::report::Format;
+use kdrill::scaffold;
 use kdrill::swarm;
 
 fn main() -> ExitCode {
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
         Some(Action::Keys(args)) => keys(args),
+        Some(Action::New(args)) => new(args).into(),
         Some(Action::Lint(args)) => lint(args).into(),
         Some(Action::Swarm(args)) => swarm(args),
         Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),
@@ -118,14 +120,29 @@ fn keys(args: KeysArgs) -> ExitCode {
     keys::run(&request).into()
 }
 
+/// A scenario to start from.
+fn new(args: NewArgs) -> Exit {
+    scaffold::run(&scaffold::Request {
+        properties: args.properties,
+        client: client_word(args.client),
+        describe: args.describe,
+        output: args.output,
+    })
+}
+
+/// A client as scenarios name it.
+const fn client_word(client: ClientName) -> &'static str {
+    match client {
+        ClientName::Java => "java",
+        ClientName::Librdkafka => "librdkafka",
+    }
+}
+
 /// What a configuration means.
 fn lint(args: LintArgs) -> Exit {
     lint::run(&lint::Request {
         file: args.file,
-        client: match args.client {
-            ClientName::Java => "java",
-            ClientName::Librdkafka => "librdkafka",
-        },
+        client: client_word(args.client),
         version: args.version,
         rate: args.rate,
         value_bytes: args.value_bytes,

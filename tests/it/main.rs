@@ -12,6 +12,7 @@ mod limits;
 mod lint;
 mod openmetrics;
 mod replica_tools;
+mod scaffold;
 mod scenarios;
 mod screen;
 mod session;
