@@ -38,6 +38,7 @@ pub fn outcome(
         } => election::outcome((*election, *partition), simulation),
         Command::Reassign(reassign) => reassign::outcome(reassign, simulation),
         Command::AbortTransaction(abort) => transactions::outcome(abort, simulation),
+        Command::ForceTerminate(id) => transactions::terminated(id, simulation),
         Command::Inquire(Inquiry::Transactions(inquiry)) => {
             transactions::answer(inquiry, simulation)
         }

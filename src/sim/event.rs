@@ -140,6 +140,13 @@ pub enum Event {
         /// Of which of its processes.
         incarnation: u32,
     },
+    /// `kafka-transactions.sh forceTerminateTransaction` asks for an epoch again.
+    TransactionTermination {
+        /// Of which id, by its place.
+        place: u32,
+        /// How often it has asked.
+        tries: u16,
+    },
 }
 
 /// The queue keeps every event beside its key, and moves both around.
