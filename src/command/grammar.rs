@@ -286,8 +286,15 @@ pub(super) struct KafkaReassignPartitions {
     /// Show what moves
     #[arg(long)]
     pub(super) list: bool,
-    #[arg(long, hide = true)]
+    /// Show where partitions are, and propose where they could be
+    #[arg(long)]
     pub(super) generate: bool,
+    /// The topics to propose for, as JSON in place of a file's name
+    #[arg(long, value_name = "JSON")]
+    pub(super) topics_to_move_json_file: Option<String>,
+    /// The brokers to propose: 1,2,3
+    #[arg(long, value_name = "B,…")]
+    pub(super) broker_list: Option<String>,
     /// The plan, as JSON in place of a file's name
     #[arg(long, value_name = "JSON")]
     pub(super) reassignment_json_file: Option<String>,

@@ -10,7 +10,7 @@ use crate::sim::ids::{BrokerIndex, TopicIndex};
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
-use super::{election, groups, offsets, reassign, transactions};
+use super::{election, groups, offsets, proposal, reassign, transactions};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -162,6 +162,7 @@ fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
                 names.topic_name(*topic)
             )
         }
+        Inquiry::ProposeMoves { topics, brokers } => proposal::line(topics, brokers, names),
         Inquiry::ListReassignments => "kafka-reassign-partitions.sh --list".to_owned(),
         Inquiry::DescribeTopicConfigs(topic) => {
             format!(

@@ -203,6 +203,10 @@ fn any_inquiry() -> impl Strategy<Value = Inquiry> {
         Just(Inquiry::DescribeTopics(None)),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
         Just(Inquiry::ListReassignments),
+        Just(Inquiry::ProposeMoves {
+            topics: vec![TopicIndex(1), TopicIndex(0)],
+            brokers: vec![BrokerIndex(0), BrokerIndex(2)],
+        }),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopicConfigs(TopicIndex(topic))),
         any_entity().prop_map(Inquiry::DescribeQuotas),
         any_transactions_inquiry().prop_map(Inquiry::Transactions),

@@ -170,6 +170,7 @@ fn looking(inquiry: &Inquiry, config: &Config) -> String {
         Inquiry::DescribeQuotas(entity) => {
             format!("somebody looks at the quota of {}", whom(entity))
         }
+        Inquiry::ProposeMoves { .. } => "somebody asks how partitions could move".to_owned(),
         Inquiry::ListReassignments => "somebody lists partitions that move".to_owned(),
         Inquiry::Transactions(inquiry) => looking_at_transactions(inquiry, config),
         Inquiry::FilterTopics(..) => "somebody looks for partitions in danger".to_owned(),

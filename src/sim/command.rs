@@ -254,6 +254,13 @@ pub enum Inquiry {
     Groups(GroupsInquiry),
     /// `kafka-get-offsets.sh`.
     Offsets(OffsetsInquiry),
+    /// `kafka-reassign-partitions.sh --generate`.
+    ProposeMoves {
+        /// Which topics shall move.
+        topics: Vec<TopicIndex>,
+        /// Over which brokers, in ascending order.
+        brokers: Vec<BrokerIndex>,
+    },
 }
 
 /// What `kafka-transactions.sh` shows.

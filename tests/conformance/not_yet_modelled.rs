@@ -42,7 +42,6 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "tools/036-configs-broker-static-only",
     "tools/045-dump-log-data",
     "tools/046-dump-log-batches",
-    "tools/062-reassign-generate",
     "tools/086-dump-log-transactional",
     "tools/101-quorum-status",
     "tools/102-features",

@@ -14,6 +14,7 @@ use crate::comparison::Comparison;
 use crate::golden::{self, Golden};
 
 const MECHANISM: &str = "tools: what they print";
+const TOPICS: &str = r#"'{"version":1,"topics":[{"topic":"events"}]}'"#;
 const PLAN: &str =
     r#"'{"version":1,"partitions":[{"topic":"events","partition":0,"replicas":[2,3,1]}]}'"#;
 /// Columns that say when something was: every run has its own moments.
@@ -65,6 +66,7 @@ const STEPS: &[Step] = {
         Tool("038-configs-client-quota-describe"),
         Tool("039-configs-client-quota-delete"),
         Until(11),
+        Tool("062-reassign-generate"),
         Tool("063-reassign-verify-before"),
         Tool("064-reassign-execute"),
         Until(13),
@@ -222,6 +224,7 @@ fn beside(golden: &Golden, case: &str, session: &mut Session) -> Comparison {
     let recorded = &golden.cases[case];
     let command = recorded["command"].as_str().unwrap_or_default();
     let line = command
+        .replace("/tmp/topics.json", TOPICS)
         .replace("/tmp/plan.json", PLAN)
         .replace("/tmp/wrong.json", &PLAN.replace("1]", "9]"));
     let comparison = Comparison::new(golden.path(case), MECHANISM);
