@@ -249,9 +249,14 @@ impl Session {
                 let told = self.insight.follow(simulation, key, *record);
                 told.map_err(|text| CommandProblem::new(text, 0..line.trim_end().len()))
             }
+            // These print nothing where they succeed.
             &Command::AddPartitions { topic, partitions } => simulation
                 .check_growth(topic, partitions)
-                .map(|()| deed::words(command, simulation.config()))
+                .map(|()| String::new())
+                .map_err(|text| tool::refusal(&text, line)),
+            Command::PlacePartitions { topic, replicas } => simulation
+                .check_placement(*topic, replicas)
+                .map(|()| String::new())
                 .map_err(|text| tool::refusal(&text, line)),
             _ => Ok(completed(command, simulation.config())
                 .unwrap_or_else(|| deed::words(command, simulation.config()))),

@@ -4,6 +4,7 @@
 //! Simplification: of an election that fails the count of failures and the stack trace are left
 //! out.
 
+use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
 use crate::sim::Simulation;
 use crate::sim::command::{Command, ElectionType};
 use crate::sim::config::Config;
@@ -178,6 +179,7 @@ const fn kind(election: ElectionType) -> &'static str {
 
 /// `TOPIC-N`.
 fn shown(partition: TopicPartition, config: &Config) -> String {
-    let topic = &config.topics[partition.topic.index()].name;
+    let topic = config.topics.get(partition.topic.index());
+    let topic = topic.map_or(TRANSACTION_STATE_TOPIC, |topic| &topic.name);
     format!("{topic}-{}", partition.number)
 }

@@ -4,6 +4,7 @@
 //! how completion knows what to offer.
 
 mod groups;
+mod topics;
 
 use clap::{Parser, Subcommand};
 
@@ -12,6 +13,7 @@ use crate::sim::time::SimSpan;
 use super::units;
 
 pub(super) use groups::{KafkaConsumerGroups, KafkaGetOffsets};
+pub(super) use topics::KafkaTopics;
 
 /// One line.
 #[derive(Debug, Parser)]
@@ -158,10 +160,16 @@ pub(super) enum TransactionsVerb {
     },
     /// End a hanging transaction in one partition
     Abort(AbortFlags),
-    #[command(name = "forceTerminateTransaction", hide = true)]
+    /// Take an id from its owner, and abort what is open
+    #[command(name = "forceTerminateTransaction")]
     ForceTerminateTransaction {
-        #[arg(long = "transactionalId", value_name = "ID")]
-        transactional_id: Option<String>,
+        /// Which one
+        #[arg(
+            long = "transactionalId",
+            alias = "transactional-id",
+            value_name = "ID"
+        )]
+        transactional_id: String,
     },
 }
 
@@ -236,55 +244,6 @@ pub(super) struct KafkaConfigs {
     pub(super) delete_config: Option<String>,
 }
 
-/// Flags of `TopicCommand`.
-#[derive(Debug, clap::Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the actions of Kafka's tool are flags, and it counts them itself"
-)]
-pub(super) struct KafkaTopics {
-    /// Where the real tool finds the cluster; here there is one
-    #[arg(long, value_name = "HOST:PORT")]
-    pub(super) bootstrap_server: Option<String>,
-    /// Change how many partitions a topic has
-    #[arg(long)]
-    pub(super) alter: bool,
-    /// Show partitions, leaders and replicas
-    #[arg(long)]
-    pub(super) describe: bool,
-    /// Show the names of all topics
-    #[arg(long)]
-    pub(super) list: bool,
-    /// With `--describe`: only topics with settings of their own, without their partitions
-    #[arg(long)]
-    pub(super) topics_with_overrides: bool,
-    /// With `--describe`: only partitions with replicas that are not in sync
-    #[arg(long)]
-    pub(super) under_replicated_partitions: bool,
-    /// With `--describe`: only partitions without a leader that is alive
-    #[arg(long)]
-    pub(super) unavailable_partitions: bool,
-    /// With `--describe`: only partitions with fewer in-sync replicas than configured
-    #[arg(long)]
-    pub(super) under_min_isr_partitions: bool,
-    /// With `--describe`: only partitions with just as many in-sync replicas as configured
-    #[arg(long)]
-    pub(super) at_min_isr_partitions: bool,
-    /// Without the cluster's own topics, which are never shown here
-    #[arg(long)]
-    pub(super) exclude_internal: bool,
-    #[arg(long, hide = true)]
-    pub(super) create: bool,
-    #[arg(long, hide = true)]
-    pub(super) delete: bool,
-    /// Which topic
-    #[arg(long, value_name = "TOPIC")]
-    pub(super) topic: Option<String>,
-    /// How many partitions it shall have
-    #[arg(long, value_name = "N")]
-    pub(super) partitions: Option<u32>,
-}
-
 /// Flags of `LeaderElectionCommand`.
 #[derive(Debug, clap::Args)]
 pub(super) struct KafkaLeaderElection {
@@ -327,8 +286,15 @@ pub(super) struct KafkaReassignPartitions {
     /// Show what moves
     #[arg(long)]
     pub(super) list: bool,
-    #[arg(long, hide = true)]
+    /// Show where partitions are, and propose where they could be
+    #[arg(long)]
     pub(super) generate: bool,
+    /// The topics to propose for, as JSON in place of a file's name
+    #[arg(long, value_name = "JSON")]
+    pub(super) topics_to_move_json_file: Option<String>,
+    /// The brokers to propose: 1,2,3
+    #[arg(long, value_name = "B,…")]
+    pub(super) broker_list: Option<String>,
     /// The plan, as JSON in place of a file's name
     #[arg(long, value_name = "JSON")]
     pub(super) reassignment_json_file: Option<String>,

@@ -118,7 +118,12 @@ fn any_command() -> impl Strategy<Value = Command> {
             .prop_map(|(group, detail)| GroupsInquiry::Describe(group, detail)),
         (any_reset(), dry_run).prop_map(|(reset, dry)| GroupsInquiry::PlanReset(reset, dry)),
     ];
-    let time = prop::sample::select(vec![OffsetTime::Earliest, OffsetTime::Latest]);
+    let time = prop_oneof![
+        Just(OffsetTime::Earliest),
+        Just(OffsetTime::Latest),
+        Just(OffsetTime::MaxTimestamp),
+        any::<u64>().prop_map(OffsetTime::At),
+    ];
     let offsets = (prop_oneof![Just(Vec::new()), any_partitions()], time)
         .prop_map(|(partitions, time)| OffsetsInquiry { partitions, time });
     let filter = prop::sample::select(vec![

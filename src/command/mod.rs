@@ -18,6 +18,7 @@ mod names;
 mod offsets;
 mod parse;
 mod problem;
+mod proposal;
 mod reassign;
 mod reference;
 mod render;

@@ -1,11 +1,15 @@
 //! `kafka-get-offsets.sh`: what its flags ask for, and what it prints (`GetOffsetShell`).
 //!
-//! Simplification: `--time` takes no timestamp, and topic names are no regular expressions.
+//! Simplifications: topic names are no regular expressions; a record's timestamp is when its client
+//! took it, in milliseconds since the run began, and is known only where a topic's records are
+//! remembered one by one; markers of transactions have none.
+
+use std::cmp::Reverse;
 
 use crate::kafka::error::ErrorCode;
 use crate::sim::Simulation;
 use crate::sim::command::{Command, Inquiry, OffsetTime, OffsetsInquiry};
-use crate::sim::ids::TopicPartition;
+use crate::sim::ids::{PartitionIndex, TopicPartition};
 
 use super::grammar::KafkaGetOffsets;
 use super::names::Names;
@@ -14,7 +18,7 @@ use super::problem::CommandProblem;
 use super::text::append;
 
 const USAGE: &str = "usage: kafka-get-offsets.sh [--topic TOPIC [--partitions N,…] | \
-                     --topic-partitions T:N-M,…] [--time earliest|latest]";
+                     --topic-partitions T:N-M,…] [--time earliest|latest|max-timestamp|MS]";
 const NO_MATCH: &str = "Error occurred: Could not match any topic-partitions with the specified \
                         filters";
 
@@ -26,11 +30,14 @@ impl Resolver<'_> {
         let time = match tool.time.as_deref() {
             None | Some("latest" | "-1") => OffsetTime::Latest,
             Some("earliest" | "-2") => OffsetTime::Earliest,
-            Some(other) => {
-                let message = format!("`--time {other}` is not simulated: records have no clock");
-                let problem = CommandProblem::new(message, self.place.of(other));
-                return Err(problem.hint(USAGE));
-            }
+            Some("max-timestamp" | "-3") => OffsetTime::MaxTimestamp,
+            Some(other) => OffsetTime::At(other.parse().map_err(|_| {
+                let message = format!(
+                    "Error occurred: Malformed time argument {other}: it can be latest (-1), \
+                     earliest (-2), max-timestamp (-3) or milliseconds since the run began"
+                );
+                CommandProblem::new(message, self.place.of(other)).hint(USAGE)
+            })?),
         };
         let partitions = match (&tool.topic, &tool.topic_partitions) {
             (Some(_), Some(_)) => {
@@ -94,8 +101,10 @@ impl Resolver<'_> {
 /// The line that asks for this.
 pub(super) fn line(inquiry: &OffsetsInquiry, names: &Names) -> String {
     let time = match inquiry.time {
-        OffsetTime::Latest => "",
-        OffsetTime::Earliest => " --time earliest",
+        OffsetTime::Latest => String::new(),
+        OffsetTime::Earliest => " --time earliest".to_owned(),
+        OffsetTime::MaxTimestamp => " --time max-timestamp".to_owned(),
+        OffsetTime::At(millis) => format!(" --time {millis}"),
     };
     let part = |p: &TopicPartition| format!("{}:{}", names.topic_name(p.topic), p.number);
     let parts: Vec<String> = inquiry.partitions.iter().map(part).collect();
@@ -135,10 +144,31 @@ pub(super) fn answer(inquiry: &OffsetsInquiry, simulation: &Simulation) -> Strin
             continue;
         }
         let offset = match inquiry.time {
-            OffsetTime::Earliest => view.log_start_offset,
-            OffsetTime::Latest => view.high_watermark,
+            OffsetTime::Earliest => Some(view.log_start_offset),
+            OffsetTime::Latest => Some(view.high_watermark),
+            time if simulation.remembers_records(view.topic) => timed(time, partition, simulation),
+            _ => {
+                let line = format_args!(
+                    "Skip getting offsets for topic-partition {topic}-{number}: the timestamps of \
+                     its records are kept only with history = \"records\"\n"
+                );
+                append(&mut text, line);
+                continue;
+            }
         };
-        append(&mut text, format_args!("{topic}:{number}:{offset}\n"));
+        if let Some(offset) = offset {
+            append(&mut text, format_args!("{topic}:{number}:{offset}\n"));
+        }
     }
     text
+}
+
+/// The first record with the latest timestamp, or the first that is not older than one.
+fn timed(time: OffsetTime, partition: PartitionIndex, simulation: &Simulation) -> Option<u64> {
+    let mut moments = simulation.record_moments(partition);
+    let found = match time {
+        OffsetTime::At(millis) => moments.find(|(_, moment)| moment.as_millis() >= millis),
+        _ => moments.max_by_key(|(offset, moment)| (moment.as_millis(), Reverse(*offset))),
+    };
+    found.map(|(offset, _)| offset)
 }

@@ -42,8 +42,7 @@ impl Resolver<'_> {
             return Err(self.end(message, USAGE));
         }
         if tool.generate {
-            let message = "`kafka-reassign-partitions.sh --generate` is not yet in this version";
-            return Err(CommandProblem::new(message, self.place.of("--generate")));
+            return self.proposal(tool);
         }
         if tool.list {
             return Ok(Command::Inquire(Inquiry::ListReassignments));

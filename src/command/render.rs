@@ -6,11 +6,11 @@ use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
     BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault, TopicFilter,
 };
-use crate::sim::ids::TopicIndex;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
-use super::{election, groups, offsets, reassign, transactions};
+use super::{election, groups, offsets, proposal, reassign, transactions};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -36,10 +36,12 @@ pub fn render(command: &Command, names: &Names) -> String {
             names.partition_name(*partition)
         ),
         Command::AddPartitions { .. }
+        | Command::PlacePartitions { .. }
         | Command::Inquire(_)
         | Command::ElectLeaders { .. }
         | Command::Reassign(_)
         | Command::AbortTransaction(_)
+        | Command::ForceTerminate(_)
         | Command::ResetOffsets(_)
         | Command::DeleteOffsets { .. }
         | Command::DeleteGroup(_)
@@ -85,6 +87,19 @@ pub fn render(command: &Command, names: &Names) -> String {
 /// The line of one of Kafka's tools.
 fn tool_line(command: &Command, names: &Names) -> String {
     match command {
+        Command::PlacePartitions { topic, replicas } => {
+            let ids = |replicas: &Vec<BrokerIndex>| {
+                let ids = replicas.iter().map(|broker| names.broker_name(*broker));
+                ids.collect::<Vec<_>>().join(":")
+            };
+            let assignment: Vec<String> = replicas.iter().map(ids).collect();
+            format!(
+                "kafka-topics.sh --alter --topic {} --partitions {} --replica-assignment {}",
+                names.topic_name(*topic),
+                replicas.len(),
+                assignment.join(",")
+            )
+        }
         Command::AddPartitions { topic, partitions } => format!(
             "kafka-topics.sh --alter --topic {} --partitions {partitions}",
             names.topic_name(*topic)
@@ -96,6 +111,7 @@ fn tool_line(command: &Command, names: &Names) -> String {
         } => election::line(*election, *partition, names),
         Command::Reassign(reassign) => reassign::line(reassign, names),
         Command::AbortTransaction(abort) => transactions::abort_line(abort, names),
+        Command::ForceTerminate(id) => transactions::terminate_line(id),
         _ => configs_line(command, names),
     }
 }
@@ -146,6 +162,7 @@ fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
                 names.topic_name(*topic)
             )
         }
+        Inquiry::ProposeMoves { topics, brokers } => proposal::line(topics, brokers, names),
         Inquiry::ListReassignments => "kafka-reassign-partitions.sh --list".to_owned(),
         Inquiry::DescribeTopicConfigs(topic) => {
             format!(

@@ -141,7 +141,7 @@ fn problems_point_at_the_word() {
         "kafka-transactions.sh describe-producers --topic events --partition 12",
         "kafka-transactions.sh abort --topic events --partition 0",
         "kafka-transactions.sh abort --topic events --partition 0 --producer-id 4001",
-        "kafka-transactions.sh forceTerminateTransaction --transactionalId payments-0",
+        "kafka-transactions.sh forceTerminateTransaction",
         "rate tr\u{1b}[2J 5",
     ];
     let shown: Vec<String> = lines.iter().map(|line| problem(line)).collect();
@@ -203,6 +203,10 @@ fn any_inquiry() -> impl Strategy<Value = Inquiry> {
         Just(Inquiry::DescribeTopics(None)),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopics(Some(TopicIndex(topic)))),
         Just(Inquiry::ListReassignments),
+        Just(Inquiry::ProposeMoves {
+            topics: vec![TopicIndex(1), TopicIndex(0)],
+            brokers: vec![BrokerIndex(0), BrokerIndex(2)],
+        }),
         (0..2_u16).prop_map(|topic| Inquiry::DescribeTopicConfigs(TopicIndex(topic))),
         any_entity().prop_map(Inquiry::DescribeQuotas),
         any_transactions_inquiry().prop_map(Inquiry::Transactions),
@@ -286,7 +290,15 @@ fn any_configuration() -> impl Strategy<Value = Command> {
         topic: TopicIndex(topic),
         changes,
     });
-    prop_oneof![quota, topic]
+    let id = "[ -~]{1,12}".prop_map(Command::ForceTerminate);
+    let placed = (1..6_usize, 0..2_u16).prop_map(|(partitions, broker)| {
+        let replicas = vec![BrokerIndex(broker), BrokerIndex(2)];
+        Command::PlacePartitions {
+            topic: TopicIndex(1),
+            replicas: vec![replicas; partitions],
+        }
+    });
+    prop_oneof![quota, topic, id, placed]
 }
 
 fn any_election() -> impl Strategy<Value = Command> {

@@ -14,7 +14,7 @@ use crate::sim::view::PartitionView;
 use super::configs_tool::{describe_quotas, describe_topic};
 use super::problem::CommandProblem;
 use super::text::append;
-use super::{election, groups_printed, offsets, reassign, transactions};
+use super::{election, groups_printed, offsets, proposal, reassign, transactions};
 
 /// The tool refused what the `line` asks for.
 pub fn refusal(text: &str, line: &str) -> CommandProblem {
@@ -38,10 +38,14 @@ pub fn outcome(
         } => election::outcome((*election, *partition), simulation),
         Command::Reassign(reassign) => reassign::outcome(reassign, simulation),
         Command::AbortTransaction(abort) => transactions::outcome(abort, simulation),
+        Command::ForceTerminate(id) => transactions::terminated(id, simulation),
         Command::Inquire(Inquiry::Transactions(inquiry)) => {
             transactions::answer(inquiry, simulation)
         }
         Command::Inquire(Inquiry::Groups(inquiry)) => groups_printed::answer(inquiry, simulation),
+        Command::Inquire(Inquiry::ProposeMoves { topics, brokers }) => {
+            proposal::answer(topics, brokers, simulation)
+        }
         _ => groups_printed::outcome(command, simulation)?,
     };
     let whole = 0..line.trim_end().len();
@@ -80,6 +84,9 @@ pub fn answer(inquiry: &Inquiry, simulation: &Simulation) -> String {
             groups_printed::answer(inquiry, simulation).unwrap_or_else(|text| text)
         }
         Inquiry::Offsets(inquiry) => offsets::answer(inquiry, simulation),
+        Inquiry::ProposeMoves { topics, brokers } => {
+            proposal::answer(topics, brokers, simulation).unwrap_or_else(|text| text)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::sim::command::{Command, Inquiry, TopicFilter};
-use crate::sim::ids::TopicIndex;
+use crate::sim::ids::{BrokerIndex, TopicIndex};
 
 use super::grammar::KafkaTopics;
 use super::parse::Resolver;
@@ -47,7 +47,54 @@ impl Resolver<'_> {
         let Some(partitions) = tool.partitions else {
             return Err(self.at_end("--partitions is missing"));
         };
-        Ok(Command::AddPartitions { topic, partitions })
+        match &tool.replica_assignment {
+            None => Ok(Command::AddPartitions { topic, partitions }),
+            Some(text) => {
+                let replicas = self.replica_assignment(text, partitions)?;
+                Ok(Command::PlacePartitions { topic, replicas })
+            }
+        }
+    }
+
+    /// `1:2,2:3`: the brokers of all partitions, those that exist included.
+    fn replica_assignment(
+        &self,
+        text: &str,
+        partitions: u32,
+    ) -> Result<Vec<Vec<BrokerIndex>>, CommandProblem> {
+        let wrong = |message: String| CommandProblem::new(message, self.place.of(text));
+        let mut assignment: Vec<Vec<BrokerIndex>> = Vec::new();
+        for (number, ids) in text.split(',').enumerate() {
+            let mut replicas = Vec::new();
+            for id in ids.split(':') {
+                let broker = self.names.broker(id.trim()).ok_or_else(|| {
+                    let known: Vec<_> = self.names.brokers().map(|id| id.to_string()).collect();
+                    wrong(format!("there is no broker `{}`", id.trim()))
+                        .hint(format!("there are {}", known.join(", ")))
+                })?;
+                if replicas.contains(&broker) {
+                    return Err(wrong(format!(
+                        "Partition replica lists may not contain duplicate entries: {id}"
+                    )));
+                }
+                replicas.push(broker);
+            }
+            let first = assignment.first().map_or(replicas.len(), Vec::len);
+            if replicas.len() != first {
+                return Err(wrong(format!(
+                    "Partition {number} has different replication factor: {ids}"
+                )));
+            }
+            assignment.push(replicas);
+        }
+        if assignment.len() != partitions as usize {
+            return Err(wrong(format!(
+                "--replica-assignment names the brokers of {} partitions, and --partitions says \
+                 {partitions}",
+                assignment.len()
+            )));
+        }
+        Ok(assignment)
     }
 
     /// Which partitions are described, where not all are.

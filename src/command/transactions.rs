@@ -45,10 +45,8 @@ impl Resolver<'_> {
                 max_transaction_timeout_minutes: *max_transaction_timeout,
             },
             TransactionsVerb::Abort(flags) => return self.abort(flags),
-            TransactionsVerb::ForceTerminateTransaction { .. } => {
-                let flag = "forceTerminateTransaction";
-                let message = format!("`kafka-transactions.sh {flag}` is not yet in this version");
-                return Err(CommandProblem::new(message, self.place.of(flag)));
+            TransactionsVerb::ForceTerminateTransaction { transactional_id } => {
+                return Ok(Command::ForceTerminate(transactional_id.clone()));
             }
         };
         Ok(Command::Inquire(Inquiry::Transactions(inquiry)))
@@ -190,6 +188,19 @@ pub(super) fn abort_line(abort: &AbortTransaction, names: &Names) -> String {
     };
     let partition = flags(abort.partition, names);
     format!("kafka-transactions.sh abort{partition} {which}")
+}
+
+/// The line that takes this id from its owner.
+pub(super) fn terminate_line(transactional_id: &str) -> String {
+    let id = shell_words::quote(transactional_id);
+    // What looks like a flag is an id all the same.
+    format!("kafka-transactions.sh forceTerminateTransaction --transactionalId={id}")
+}
+
+/// What `forceTerminateTransaction` prints when it acts now: nothing when all went well.
+pub(super) fn terminated(id: &str, simulation: &Simulation) -> Result<String, String> {
+    let checked = simulation.check_termination(id);
+    checked.map_or_else(|why| Err(why.into_owned()), |()| Ok(String::new()))
 }
 
 /// What the tool prints, and whether it fails.

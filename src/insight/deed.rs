@@ -79,6 +79,10 @@ pub fn words(command: &Command, config: &Config) -> String {
 /// What somebody does with one of Kafka's tools.
 fn by_tool(command: &Command, config: &Config) -> String {
     match command {
+        Command::PlacePartitions { topic, replicas } => {
+            let name = names::topic(config, *topic);
+            format!("{name} gets {} partitions", replicas.len())
+        }
         Command::AddPartitions { topic, partitions } => {
             let name = names::topic(config, *topic);
             format!("{name} gets {partitions} partitions")
@@ -100,6 +104,10 @@ fn by_tool(command: &Command, config: &Config) -> String {
         }
         Command::Reassign(reassign) => moving(reassign, config),
         Command::AbortTransaction(abort) => aborting(abort, config),
+        Command::ForceTerminate(id) => format!(
+            "somebody takes transactional id {} from its owner",
+            names::shown(id)
+        ),
         Command::Follow { key, .. } => following(key),
         Command::ResetOffsets(_) | Command::DeleteOffsets { .. } | Command::DeleteGroup(_) => {
             super::group_words::of_tool(command, config)
@@ -162,6 +170,7 @@ fn looking(inquiry: &Inquiry, config: &Config) -> String {
         Inquiry::DescribeQuotas(entity) => {
             format!("somebody looks at the quota of {}", whom(entity))
         }
+        Inquiry::ProposeMoves { .. } => "somebody asks how partitions could move".to_owned(),
         Inquiry::ListReassignments => "somebody lists partitions that move".to_owned(),
         Inquiry::Transactions(inquiry) => looking_at_transactions(inquiry, config),
         Inquiry::FilterTopics(..) => "somebody looks for partitions in danger".to_owned(),

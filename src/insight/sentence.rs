@@ -120,7 +120,7 @@ pub fn sentence(fact: &Fact, config: &Config) -> String {
 }
 
 fn refused(command: &Command, reason: &str, config: &Config) -> String {
-    if matches!(command, Command::AddPartitions { .. }) {
+    if command.growth().is_some() {
         return format!("kafka-topics.sh: {TOPICS_COMMAND_ERROR}{reason}");
     }
     if matches!(command, Command::ElectLeaders { .. }) {
@@ -131,7 +131,9 @@ fn refused(command: &Command, reason: &str, config: &Config) -> String {
     }
     if matches!(
         command,
-        Command::AbortTransaction(_) | Command::Inquire(Inquiry::Transactions(_))
+        Command::AbortTransaction(_)
+            | Command::ForceTerminate(_)
+            | Command::Inquire(Inquiry::Transactions(_))
     ) {
         return format!("kafka-transactions.sh: {reason}");
     }

@@ -127,6 +127,28 @@ pub enum Command {
     },
     /// A group is forgotten (`kafka-consumer-groups.sh --delete`).
     DeleteGroup(GroupIndex),
+    /// A transactional id is taken from its owner, and what is open is aborted
+    /// (`kafka-transactions.sh forceTerminateTransaction`).
+    ForceTerminate(String),
+    /// A topic gets more partitions, on brokers that the operator names
+    /// (`kafka-topics.sh --alter --replica-assignment`).
+    PlacePartitions {
+        /// Which topic.
+        topic: TopicIndex,
+        /// The replicas of all its partitions, those that exist included, preferred leaders first.
+        replicas: Vec<Vec<BrokerIndex>>,
+    },
+}
+
+impl Command {
+    /// The topic that grows by this command, and how many partitions it shall have.
+    pub fn growth(&self) -> Option<(TopicIndex, u32)> {
+        match self {
+            Self::AddPartitions { topic, partitions } => Some((*topic, *partitions)),
+            Self::PlacePartitions { topic, replicas } => Some((*topic, replicas.len() as u32)),
+            _ => None,
+        }
+    }
 }
 
 /// What `kafka-transactions.sh abort` ends.
@@ -232,6 +254,13 @@ pub enum Inquiry {
     Groups(GroupsInquiry),
     /// `kafka-get-offsets.sh`.
     Offsets(OffsetsInquiry),
+    /// `kafka-reassign-partitions.sh --generate`.
+    ProposeMoves {
+        /// Which topics shall move.
+        topics: Vec<TopicIndex>,
+        /// Over which brokers, in ascending order.
+        brokers: Vec<BrokerIndex>,
+    },
 }
 
 /// What `kafka-transactions.sh` shows.

@@ -100,14 +100,9 @@ impl Config {
 
     /// How many partitions a topic has at the start or, by the timeline, later on.
     pub fn partitions_planned(&self, topic: TopicIndex) -> u32 {
-        let added = |(_, command): &(SimTime, Command)| match command {
-            Command::AddPartitions {
-                topic: grown,
-                partitions,
-            } if *grown == topic => Some(*partitions),
-            _ => None,
-        };
-        let planned = self.timeline.iter().filter_map(added).max();
+        let growths = self.timeline.iter().filter_map(|(_, c)| c.growth());
+        let of_topic = growths.filter(|(grown, _)| *grown == topic);
+        let planned = of_topic.map(|(_, partitions)| partitions).max();
         self.partitions_of(topic).max(planned.unwrap_or(0))
     }
 }

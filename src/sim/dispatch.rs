@@ -173,6 +173,13 @@ impl Simulation {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.add_partitions(&mut ctx, topic, partitions)
             }
+            Command::PlacePartitions {
+                topic,
+                ref replicas,
+            } => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.place_partitions(&mut ctx, topic, replicas)
+            }
             Command::ElectLeaders {
                 election,
                 partition,
@@ -187,6 +194,10 @@ impl Simulation {
             Command::AbortTransaction(ref abort) => {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.abort_transaction(&mut ctx, abort)
+            }
+            Command::ForceTerminate(ref transactional_id) => {
+                let (mut ctx, cluster, _) = self.split(at);
+                cluster.force_terminate(&mut ctx, transactional_id)
             }
             Command::ResetOffsets(ref reset) => {
                 let config = Arc::clone(&self.config);
@@ -257,19 +268,8 @@ impl Simulation {
                 Ok(())
             }
             Command::SetTopic { topic, changes } => cluster.set_topic(&mut ctx, *topic, changes),
-            Command::Link(..)
-            | Command::AddPartitions { .. }
-            | Command::Inquire(_)
-            | Command::Follow { .. }
-            | Command::ElectLeaders { .. }
-            | Command::Reassign(_)
-            | Command::AbortTransaction(_)
-            | Command::ResetOffsets(_)
-            | Command::DeleteOffsets { .. }
-            | Command::DeleteGroup(_)
-            | Command::Consumer(..)
-            | Command::Group(..)
-            | Command::SetConsumerRate { .. } => Ok(()),
+            // Everything else was carried out above.
+            _ => Ok(()),
         }
     }
 

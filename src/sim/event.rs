@@ -142,6 +142,13 @@ pub enum Event {
     },
     /// The other controllers hear from the active one, or notice that they do not.
     QuorumTick,
+    /// `kafka-transactions.sh forceTerminateTransaction` asks for an epoch again.
+    TransactionTermination {
+        /// Of which id, by its place.
+        place: u32,
+        /// How often it has asked.
+        tries: u16,
+    },
 }
 
 /// The queue keeps every event beside its key, and moves both around.

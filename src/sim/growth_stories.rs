@@ -11,6 +11,7 @@ use crate::sim::fact::Fact;
 use crate::sim::ids::{BrokerIndex, PartitionIndex, ProducerIndex, TopicIndex};
 use crate::sim::testing::{Run, keyless, load, producer, topic, world};
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::view::PartitionView;
 
 const EVENTS: TopicIndex = TopicIndex(0);
 
@@ -74,6 +75,28 @@ fn from_then_on_keys_go_where_the_hash_sends_them_among_all_partitions() {
         let got = came[number] - before[number];
         assert!(got.abs_diff(expected[number]) <= 20, "{number}: {got}");
     }
+}
+
+#[test]
+fn new_partitions_stand_on_the_brokers_that_the_operator_names() {
+    let replicas = vec![vec![BrokerIndex(2), BrokerIndex(0)]; 5];
+    let topic = EVENTS;
+    let mut config = growing();
+    let three = SimTime::from_seconds(3);
+    config.timeline = vec![(three, Command::PlacePartitions { topic, replicas })];
+    let before = Run::new(config.clone()).simulation.partition_views();
+    let mut run = Run::new(config);
+    run.to(4_000);
+    let views = run.simulation.partition_views();
+    let placed = |views: &[PartitionView]| -> Vec<Vec<BrokerIndex>> {
+        views.iter().map(|view| view.replicas.clone()).collect()
+    };
+    assert_eq!(placed(&views)[..3], placed(&before)[..3]);
+    assert_eq!(
+        placed(&views)[3..5],
+        vec![vec![BrokerIndex(2), BrokerIndex(0)]; 2]
+    );
+    assert_eq!(views[4].leader, Some(BrokerIndex(2)));
 }
 
 #[test]

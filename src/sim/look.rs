@@ -125,6 +125,11 @@ impl Simulation {
         self.cluster.check_abort(abort, &self.config)
     }
 
+    /// Why `kafka-transactions.sh forceTerminateTransaction` would fail now.
+    pub fn check_termination(&self, transactional_id: &str) -> Result<(), Cow<'static, str>> {
+        self.cluster.check_termination(transactional_id)
+    }
+
     /// A broker.
     pub fn broker(&self, index: BrokerIndex) -> BrokerView {
         let broker = self.cluster.broker(index);
@@ -262,6 +267,15 @@ impl Simulation {
     /// Whether a topic can get so many partitions; if not, what Kafka's tool says.
     pub fn check_growth(&self, topic: TopicIndex, partitions: u32) -> Result<(), String> {
         self.cluster.check_growth(&self.config, topic, partitions)
+    }
+
+    /// Whether a topic can get partitions on these brokers; if not, why.
+    pub fn check_placement(
+        &self,
+        topic: TopicIndex,
+        replicas: &[Vec<BrokerIndex>],
+    ) -> Result<(), String> {
+        self.cluster.check_placement(&self.config, topic, replicas)
     }
 
     /// The configuration of a topic that exists.
@@ -522,6 +536,19 @@ impl Simulation {
     /// transactions are among them, and what the cleaner left is not.
     pub fn log_batches(&self, index: PartitionIndex) -> impl Iterator<Item = &LogBatch> {
         self.cluster.partition(index).log.batches()
+    }
+
+    /// When its client took each record that the log remembers, by offset; nothing of records that
+    /// are not remembered one by one.
+    pub fn record_moments(
+        &self,
+        index: PartitionIndex,
+    ) -> impl Iterator<Item = (u64, SimTime)> + '_ {
+        let records = self.log_records(index);
+        records.filter_map(move |(offset, producer, ordinal)| {
+            let noted = self.records.find(producer, index, ordinal)?;
+            Some((offset, noted.at))
+        })
     }
 
     /// The records of a partition's log, as far as they are remembered: offset, producer, ordinal.

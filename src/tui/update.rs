@@ -294,6 +294,12 @@ fn answer(model: &mut Model, msg: Msg) {
     match msg {
         Msg::Answered(Ok(sentence)) => {
             model.prompt.clear();
+            // A tool that prints nothing has done what it was asked for.
+            if sentence.is_empty() {
+                model.layer = Layer::None;
+                model.notice = Some(Notice::Done("done".to_owned()));
+                return;
+            }
             // What a tool shows has lines, and a layer to be read in.
             if sentence.contains('\n') {
                 model.layer = Layer::Output(sentence, 0);

@@ -30,24 +30,15 @@ pub const NOT_YET_MODELLED: &[&str] = &[
     "tools/009-topics-create-bad-config",
     "tools/021-topics-delete",
     "tools/022-topics-delete-missing",
-    // The tool finds its brokers by itself.
-    "tools/019-topics-alter-more",
-    "tools/020-topics-describe-altered",
     // These tools, actions and filters come with the rehearsal.
     "tools/034-configs-broker",
     "tools/035-configs-broker-alter",
     "tools/036-configs-broker-static-only",
-    "tools/042-offsets-max-timestamp",
     "tools/045-dump-log-data",
     "tools/046-dump-log-batches",
-    "tools/062-reassign-generate",
-    "tools/084-transactions-force-terminate",
-    "tools/085-transactions-describe-terminated",
     "tools/086-dump-log-transactional",
     "tools/101-quorum-status",
     "tools/102-features",
-    // It elects leaders of topics only, not of `__transaction_state`.
-    "tools/099-election-preferred-all",
 ];
 
 /// Whether an entry of the list stands for a case.

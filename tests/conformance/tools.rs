@@ -14,6 +14,7 @@ use crate::comparison::Comparison;
 use crate::golden::{self, Golden};
 
 const MECHANISM: &str = "tools: what they print";
+const TOPICS: &str = r#"'{"version":1,"topics":[{"topic":"events"}]}'"#;
 const PLAN: &str =
     r#"'{"version":1,"partitions":[{"topic":"events","partition":0,"replicas":[2,3,1]}]}'"#;
 /// Columns that say when something was: every run has its own moments.
@@ -65,6 +66,7 @@ const STEPS: &[Step] = {
         Tool("038-configs-client-quota-describe"),
         Tool("039-configs-client-quota-delete"),
         Until(11),
+        Tool("062-reassign-generate"),
         Tool("063-reassign-verify-before"),
         Tool("064-reassign-execute"),
         Until(13),
@@ -90,6 +92,10 @@ const STEPS: &[Step] = {
         Tool("081-transactions-describe-committed"),
         Tool("082-transactions-producers-committed"),
         Tool("083-transactions-abort-nothing"),
+        Until(22),
+        Tool("084-transactions-force-terminate"),
+        Until(23),
+        Tool("085-transactions-describe-terminated"),
         Do("broker kill 3"),
         Until(30),
         Tool("087-dead-describe"),
@@ -109,16 +115,29 @@ const STEPS: &[Step] = {
         Do("broker start 3"),
         Until(58),
         Tool("098-dead-describe-back"),
-        Do("kafka-leader-election.sh --election-type preferred --all-topic-partitions"),
+        Tool("099-election-preferred-all"),
         Until(60),
         Tool("100-dead-describe-elected"),
+    ]
+};
+
+/// A topic that grows; afterwards it is deleted in the recording, and all others lack it.
+const GROWING: &[Step] = {
+    use Step::{Tool, Until};
+    &[
+        Until(6),
+        Tool("019-topics-alter-more"),
+        Until(7),
+        Tool("020-topics-describe-altered"),
     ]
 };
 
 /// Every recorded tool that is built.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("tools");
-    walk(&golden, &mut cluster(), STEPS)
+    let mut comparisons = walk(&golden, &mut cluster(), STEPS);
+    comparisons.extend(walk(&golden, &mut cluster(), GROWING));
+    comparisons
 }
 
 /// Goes through steps; what each tool among them prints beside what was recorded.
@@ -186,6 +205,8 @@ name = "filler"
         (16_000, "produce events partition=0 value=v await=true"),
         (17_000, "produce events partition=1 value=v await=true"),
         (19_000, "commit_transaction"),
+        (21_000, "begin_transaction"),
+        (21_000, "produce events partition=0 value=v await=true"),
     ];
     for (at, call) in calls {
         let _written = write!(
@@ -203,6 +224,7 @@ fn beside(golden: &Golden, case: &str, session: &mut Session) -> Comparison {
     let recorded = &golden.cases[case];
     let command = recorded["command"].as_str().unwrap_or_default();
     let line = command
+        .replace("/tmp/topics.json", TOPICS)
         .replace("/tmp/plan.json", PLAN)
         .replace("/tmp/wrong.json", &PLAN.replace("1]", "9]"));
     let comparison = Comparison::new(golden.path(case), MECHANISM);

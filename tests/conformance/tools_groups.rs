@@ -18,6 +18,7 @@ const STEPS: &[Step] = {
         Until(7),
         Tool("040-offsets-latest"),
         Tool("041-offsets-earliest"),
+        Tool("042-offsets-max-timestamp"),
         Tool("043-offsets-some-partitions"),
         Tool("044-offsets-missing"),
         Tool("047-groups-describe-missing"),
@@ -71,6 +72,7 @@ name = "events"
 partitions = 3
 replication-factor = 3
 leaders = [1, 2, 3]
+history = "records"
 [[producer]]
 name = "filler"
 [[consumer]]

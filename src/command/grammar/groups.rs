@@ -89,7 +89,7 @@ pub(in crate::command) struct KafkaGetOffsets {
     /// T, T:0 or T:0-3 (without 3), and more of these behind commas
     #[arg(long, value_name = "T:N-M,…")]
     pub(in crate::command) topic_partitions: Option<String>,
-    /// `latest` (-1) or `earliest` (-2)
+    /// `latest` (-1), `earliest` (-2), `max-timestamp` (-3), or milliseconds since the run began
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(in crate::command) time: Option<String>,
 }

@@ -50,7 +50,8 @@ fn grown(root: Fields<'_>, names: &Names) -> Names {
     let mut grown = names.clone();
     for fields in root.tables("timeline") {
         let command = fields.text("do").map(|line| command::parse(line, names));
-        if let Some(Ok(Command::AddPartitions { topic, partitions })) = command
+        let growth = command.and_then(|command| command.ok()?.growth());
+        if let Some((topic, partitions)) = growth
             && grown.partitions_of(topic) < partitions
         {
             grown.set_partitions(topic, partitions);

@@ -251,7 +251,9 @@ impl Cluster {
         if partition.is_some() {
             return one.map(outcome).into_iter().collect();
         }
-        let outcomes = self.indices().map(outcome);
+        // Those of `__transaction_state` come behind all others.
+        let internal = self.transactions.state_log().iter().copied();
+        let outcomes = self.indices().chain(internal).map(outcome);
         outcomes
             .filter(|(_, outcome)| *outcome != ElectionOutcome::NotNeeded)
             .collect()

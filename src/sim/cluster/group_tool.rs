@@ -96,10 +96,15 @@ impl Cluster {
     pub(in crate::sim) fn delete_group(&mut self, index: GroupIndex) -> Result<(), Refusal> {
         self.check_delete_group(index)?;
         let group = &mut self.groups[index.index()];
-        // A member that comes later must not get the name of one that is gone.
-        let last_member = group.last_member;
-        *group = Group::new();
-        group.last_member = last_member;
+        // A member that comes later must not get the name of one that is gone, and a timer that
+        // still runs must not be taken for one of a later rebalance.
+        *group = Group {
+            last_member: group.last_member,
+            turn: group.turn + 1,
+            pending: std::mem::take(&mut group.pending),
+            host: group.host,
+            ..Group::new()
+        };
         Ok(())
     }
 

@@ -21,6 +21,9 @@ use crate::sim::partition::{Partition, Replica};
 use crate::sim::queue::Rank;
 use crate::sim::rng::{Purpose, Stream};
 
+/// Nobody who lives shall have a replica.
+const NOBODY_ALIVE: &str = "none of the brokers that are named for a partition is alive";
+
 impl Cluster {
     /// The partition of this name, if it exists; `__transaction_state` comes behind all topics.
     pub fn find(&self, name: TopicPartition) -> Option<PartitionIndex> {
@@ -65,6 +68,22 @@ impl Cluster {
         Ok(())
     }
 
+    /// Whether a topic can get partitions on these brokers; if not, why.
+    pub fn check_placement(
+        &self,
+        config: &Config,
+        topic: TopicIndex,
+        replicas: &[Vec<BrokerIndex>],
+    ) -> Result<(), String> {
+        self.check_growth(config, topic, replicas.len() as u32)?;
+        let image = &self.controller.image;
+        let mut placed = replicas.iter().skip(image.topic(topic).partitions.len());
+        if placed.any(|replicas| !replicas.iter().any(|b| image.unfenced[b.index()])) {
+            return Err(NOBODY_ALIVE.to_owned());
+        }
+        Ok(())
+    }
+
     /// A topic gets so many partitions; the new ones have as many replicas as its first.
     pub fn add_partitions(
         &mut self,
@@ -76,12 +95,10 @@ impl Cluster {
         if !self.is_controlled(ctx) {
             return Err(NO_CONTROLLER.into());
         }
-        let mut image = (*self.controller.image).clone();
-        let mut ids = image.topic(topic).partitions.to_vec();
+        let image = &self.controller.image;
+        let ids = &image.topic(topic).partitions;
         let from = ids.len() as u32;
-        let model = &self.partitions[ids[0].index()];
-        let (factor, settings) = (model.replicas.len(), model.settings.clone());
-        let detail = detail_of(ctx.config, topic);
+        let factor = self.partitions[ids[0].index()].replicas.len();
         let mut draws = Stream::new(
             ctx.config.seed,
             Purpose::Placement,
@@ -89,9 +106,37 @@ impl Cluster {
             from as u16,
         );
         let mut racks = RackList::new(&ctx.config.brokers, &image.unfenced, &mut draws);
-        for number in from..partitions {
+        let placed = (from..partitions).map(|_| racks.place(factor)).collect();
+        self.grow(ctx, topic, placed);
+        Ok(())
+    }
+
+    /// A topic gets partitions on brokers that somebody names, behind those that it has.
+    pub fn place_partitions(
+        &mut self,
+        ctx: &mut Context<'_>,
+        topic: TopicIndex,
+        replicas: &[Vec<BrokerIndex>],
+    ) -> Result<(), Cow<'static, str>> {
+        self.check_placement(ctx.config, topic, replicas)?;
+        if !self.is_controlled(ctx) {
+            return Err(NO_CONTROLLER.into());
+        }
+        let has = self.controller.image.topic(topic).partitions.len();
+        let placed = replicas.iter().skip(has).cloned().collect();
+        self.grow(ctx, topic, placed);
+        Ok(())
+    }
+
+    /// New partitions with these replicas.
+    fn grow(&mut self, ctx: &mut Context<'_>, topic: TopicIndex, placed: Vec<Vec<BrokerIndex>>) {
+        let mut image = (*self.controller.image).clone();
+        let mut ids = image.topic(topic).partitions.to_vec();
+        let from = ids.len() as u32;
+        let settings = self.partitions[ids[0].index()].settings.clone();
+        let detail = detail_of(ctx.config, topic);
+        for (number, replicas) in (from..).zip(placed) {
             let name = TopicPartition { topic, number };
-            let replicas = racks.place(factor);
             let mut partition = Partition::new((topic, number), &settings, &replicas, 0, detail);
             // Nobody serves it before its leader has heard of it.
             partition.serving = None;
@@ -102,10 +147,9 @@ impl Cluster {
         }
         self.topics[topic.index()] = ids.into();
         image.topics[topic.index()].partitions = Arc::clone(&self.topics[topic.index()]);
-        let to = partitions;
+        let to = self.topics[topic.index()].len() as u32;
         ctx.fact(Rank::CONTROLLER, Fact::PartitionsAdded { topic, from, to });
         self.publish(ctx, image);
-        Ok(())
     }
 
     /// One more partition; its ISR is who is alive, and the first of them leads.

@@ -191,6 +191,7 @@ impl Cluster {
             | Event::StateAppendExpired(_)
             | Event::TransactionCompletion(_)
             | Event::TransactionScan { .. }
+            | Event::TransactionTermination { .. }
             | Event::VerifyAgain(_) => self.on_transaction_timer(ctx, event),
             event => self.on_replica_timer(ctx, event),
         }

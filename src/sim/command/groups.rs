@@ -88,6 +88,10 @@ pub enum OffsetTime {
     Earliest,
     /// `latest` or -1: the high watermark.
     Latest,
+    /// `max-timestamp` or -3: the first of the records with the latest timestamp.
+    MaxTimestamp,
+    /// The first record that is not older, in milliseconds since the run began.
+    At(u64),
 }
 
 /// Which partitions `kafka-topics.sh --describe` shows.

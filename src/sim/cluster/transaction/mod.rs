@@ -5,8 +5,8 @@
 //! leader. `metadata` has the state machine as pure functions, `state_log` writes its steps,
 //! `requests` answers producers, `verification` is what leaders of partitions ask the coordinator,
 //! `markers` carries decisions out, `timeouts` gives up transactions that take too long, `offsets`
-//! is the group coordinator's part, `peers` what brokers say to each other, and `tool` what
-//! `kafka-transactions.sh` finds and does.
+//! is the group coordinator's part, `peers` what brokers say to each other, `tool` what
+//! `kafka-transactions.sh` finds and does, and `terminate` how it takes an id from its owner.
 //!
 //! Source: `TransactionCoordinator`, `TransactionStateManager`, `TransactionMarkerChannelManager`,
 //! `AddPartitionsToTxnManager`.
@@ -21,6 +21,7 @@ mod offsets;
 mod peers;
 mod requests;
 mod state_log;
+mod terminate;
 mod timeouts;
 mod tool;
 mod verification;
@@ -242,6 +243,9 @@ impl Cluster {
                 incarnation,
             } => self.on_transaction_scan(ctx, (broker, incarnation)),
             Event::VerifyAgain(request) => self.on_verify_again(ctx, request),
+            Event::TransactionTermination { place, tries } => {
+                self.on_termination(ctx, place, tries);
+            }
             _ => {}
         }
     }

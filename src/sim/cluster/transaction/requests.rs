@@ -13,7 +13,7 @@ use crate::sim::cluster::transaction::metadata::{Decision, Participant, Transact
 use crate::sim::cluster::transaction::state_log::{Adder, Then};
 use crate::sim::cluster::transaction::{IdPlace, Loaded};
 use crate::sim::context::Context;
-use crate::sim::ids::BrokerIndex;
+use crate::sim::ids::{BrokerIndex, PartitionIndex};
 use crate::sim::request::RequestId;
 use crate::sim::transactions::ask::{CoordinatorKey, Owner, TxnAnswer, TxnAsk};
 
@@ -171,14 +171,7 @@ impl Cluster {
                 let Some(index) = self.transactions.partition_of(transactional_id) else {
                     return;
                 };
-                let place = self.transactions.enter(transactional_id, index);
-                let producer_id = self.controller.next_producer_id(at);
-                let metadata = TransactionMetadata::new(producer_id, timeout_ms, ctx.now);
-                self.transactions.id_mut(place).loaded = Some(Loaded {
-                    metadata: metadata.clone(),
-                    pending: None,
-                });
-                (place, Box::new(metadata))
+                self.enter_id(ctx, (at, index), transactional_id, timeout_ms)
             }
         };
         let new_producer_id = || self.controller.next_producer_id(at);
@@ -186,7 +179,7 @@ impl Cluster {
             Decision::Refuse(ErrorCode::ConcurrentTransactions)
                 if metadata.state == TransactionState::Ongoing =>
             {
-                self.fence_transaction(ctx, (at, place), Some(id));
+                self.fence_transaction(ctx, (at, place), Then::Fenced(Some(id)));
             }
             Decision::Refuse(error) => self.refuse_transaction(ctx, request, error),
             Decision::Answer => {
@@ -198,18 +191,35 @@ impl Cluster {
         }
     }
 
+    /// A coordinator hears of an id for the first time.
+    pub(super) fn enter_id(
+        &mut self,
+        ctx: &Context<'_>,
+        (at, home): (BrokerIndex, PartitionIndex),
+        transactional_id: &Arc<str>,
+        timeout_ms: u64,
+    ) -> (IdPlace, Box<TransactionMetadata>) {
+        let place = self.transactions.enter(transactional_id, home);
+        let producer_id = self.controller.next_producer_id(at);
+        let metadata = TransactionMetadata::new(producer_id, timeout_ms, ctx.now);
+        self.transactions.id_mut(place).loaded = Some(Loaded {
+            metadata: metadata.clone(),
+            pending: None,
+        });
+        (place, Box::new(metadata))
+    }
+
     /// An open transaction is aborted, because somebody else wants its id, or it took too long.
     pub(super) fn fence_transaction(
         &mut self,
         ctx: &mut Context<'_>,
         (at, place): (BrokerIndex, IdPlace),
-        request: Option<RequestId>,
+        then: Then,
     ) {
         let version = ctx.config.transactions.version;
         let loaded = self.transactions.id(place).loaded.as_ref();
         let target = loaded.and_then(|loaded| loaded.metadata.fence(version, ctx.now));
         if let Some(target) = target {
-            let then = Then::Fenced(request);
             self.write_state(ctx, (at, place), Box::new(target), then);
         }
     }

@@ -12,6 +12,7 @@ use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Space;
 use crate::sim::cluster::transaction::metadata::{Participant, TransactionMetadata};
 use crate::sim::cluster::transaction::peers::PeerCallId;
+use crate::sim::cluster::transaction::terminate::ask_again;
 use crate::sim::cluster::transaction::{IdPlace, Loaded};
 use crate::sim::context::Context;
 use crate::sim::event::Event;
@@ -60,6 +61,11 @@ pub enum Then {
     Ended(RequestId),
     /// All markers are written.
     Completed,
+    /// An open transaction is taken from its owner for the tool: markers go out, and the tool
+    /// comes back later.
+    Taken,
+    /// The tool, which has asked so often, has its epoch.
+    Terminated(u16),
 }
 
 impl Then {
@@ -67,9 +73,9 @@ impl Then {
     const fn ended_by(self) -> Option<EndedBy> {
         match self {
             Self::Ended(_) => Some(EndedBy::Owner),
-            Self::Fenced(Some(_)) => Some(EndedBy::NewOwner),
+            Self::Fenced(Some(_)) | Self::Taken => Some(EndedBy::NewOwner),
             Self::Fenced(None) => Some(EndedBy::Timeout),
-            Self::Initialised(_) | Self::Added(_) | Self::Completed => None,
+            Self::Initialised(_) | Self::Added(_) | Self::Completed | Self::Terminated(_) => None,
         }
     }
 }
@@ -222,6 +228,8 @@ impl Cluster {
                 self.begin_completion(ctx, at, place);
             }
             Then::Completed => self.forget_completion(place),
+            Then::Taken => self.begin_completion(ctx, at, place),
+            Then::Terminated(_) => {}
         }
     }
 
@@ -249,7 +257,8 @@ impl Cluster {
                 let later = ctx.now + COMPLETION_RETRY;
                 ctx.queue.push(later, Rank::broker(at), event);
             }
-            Then::Fenced(None) | Then::Completed => {}
+            Then::Terminated(tries) => ask_again(ctx, place, tries),
+            Then::Fenced(None) | Then::Completed | Then::Taken => {}
         }
     }
 
@@ -344,17 +353,21 @@ impl Cluster {
         let mut lost = Vec::new();
         self.transactions.appends.retain(|append| {
             if append.at == at {
-                lost.push(append.then);
+                lost.push((append.place, append.then));
             }
             append.at != at
         });
-        for then in lost {
+        for (place, then) in lost {
             match then {
                 Then::Initialised(request)
                 | Then::Ended(request)
                 | Then::Fenced(Some(request))
                 | Then::Added(Adder::Client(request)) => ctx.requests.release(request),
-                Then::Fenced(None) | Then::Added(Adder::Peer(_)) | Then::Completed => {}
+                Then::Terminated(tries) => ask_again(ctx, place, tries),
+                Then::Fenced(None)
+                | Then::Added(Adder::Peer(_))
+                | Then::Completed
+                | Then::Taken => {}
             }
         }
         self.transactions

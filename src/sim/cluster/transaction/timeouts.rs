@@ -7,6 +7,7 @@ use crate::kafka::transaction::TransactionState;
 use crate::sim::cluster::Cluster;
 use crate::sim::cluster::broker::Broker;
 use crate::sim::cluster::transaction::IdPlace;
+use crate::sim::cluster::transaction::state_log::Then;
 use crate::sim::context::Context;
 use crate::sim::event::Event;
 use crate::sim::ids::BrokerIndex;
@@ -51,7 +52,7 @@ impl Cluster {
             }
         }
         for place in overdue {
-            self.fence_transaction(ctx, (at, place), None);
+            self.fence_transaction(ctx, (at, place), Then::Fenced(None));
         }
         for place in unused {
             self.forget_id(place);

@@ -104,7 +104,7 @@ impl Cluster {
     }
 
     /// The leader of a partition, if its process answers.
-    fn answering_leader(&self, index: PartitionIndex) -> Option<BrokerIndex> {
+    pub(super) fn answering_leader(&self, index: PartitionIndex) -> Option<BrokerIndex> {
         let (leader, _) = self.partitions[index.index()].serving?;
         self.brokers[leader.index()].is_serving().then_some(leader)
     }
