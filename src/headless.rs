@@ -7,6 +7,7 @@
 pub mod catalog;
 mod exit;
 mod progress;
+pub mod rehearse;
 pub mod select;
 
 use std::io::{IsTerminal, Write};

@@ -7,6 +7,7 @@ pub mod insight;
 pub mod kafka;
 pub mod keys;
 pub mod recording;
+pub mod rehearsal;
 pub mod report;
 pub mod scenario;
 pub mod session;

@@ -18,6 +18,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         seed: args.seed,
         until: args.until,
         set: args.set.clone(),
+        vary: None,
     };
     let Some(wanted) = args.scenarios.first() else {
         return shown(tui::run_picker(options(&args.screen, None, overrides)));

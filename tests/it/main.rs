@@ -9,6 +9,7 @@ mod generated_transactions;
 mod keys;
 mod ledger;
 mod limits;
+mod rehearse;
 mod replica_tools;
 mod scenarios;
 mod screen;
