@@ -60,12 +60,12 @@ impl fmt::Display for Untypable {
 impl std::error::Error for Untypable {}
 
 /// Rehearses by a script and writes the debrief.
-pub fn run(request: &Request) -> (Exit, Option<Debrief>) {
+pub fn run(request: &Request) -> Exit {
     match rehearse(request) {
-        Ok((exit, debrief)) => (exit, Some(debrief)),
+        Ok(exit) => exit,
         Err(problem) => {
             complain(&problem.text);
-            (problem.exit, None)
+            problem.exit
         }
     }
 }
@@ -89,7 +89,7 @@ impl Failure {
     }
 }
 
-fn rehearse(request: &Request) -> Result<(Exit, Debrief), Failure> {
+fn rehearse(request: &Request) -> Result<Exit, Failure> {
     let scenario = load_rehearsal(&request.source, request.seed).map_err(Failure::usage)?;
     let lines = match &request.script {
         Some(path) => read_script(path).map_err(Failure::usage)?,
@@ -104,17 +104,27 @@ fn rehearse(request: &Request) -> Result<(Exit, Debrief), Failure> {
     let debrief = session
         .debrief()
         .ok_or_else(|| Failure::usage("error: there is nothing to rehearse".to_owned()))?;
-    let text = match request.format {
+    let exit = exit_of(session.verdict());
+    match publish(&debrief, file, request.format) {
+        Exit::Held => Ok(exit),
+        unwritten => Ok(unwritten),
+    }
+}
+
+/// Prints a debrief, and writes it to a file where one is named.
+pub fn publish(debrief: &Debrief, file: Option<Destination>, format: Format) -> Exit {
+    let text = match format {
         Format::Text => debrief.markdown(),
         Format::Json => debrief.json(),
     };
-    if let Some(file) = file {
-        let written = file.write(&debrief.markdown());
-        written.map_err(|error| Failure::unwritten(&error))?;
+    let written = file.map_or(Ok(()), |file| file.write(&debrief.markdown()));
+    match written.and_then(|()| Destination::stdout().write(&text)) {
+        Ok(()) => Exit::Held,
+        Err(error) => {
+            complain(&format!("error: {error}"));
+            Exit::Unwritten
+        }
     }
-    let printed = Destination::stdout().write(&text);
-    printed.map_err(|error| Failure::unwritten(&error))?;
-    Ok((exit_of(session.verdict()), debrief))
 }
 
 /// Loads a scenario that can be won or lost; in words why it cannot.

@@ -413,17 +413,21 @@ impl Rehearsal {
         }
     }
 
-    /// Since when everything holds, if all of it has held for long enough.
+    /// Since when everything holds, if all of it has held for long enough. What held before the
+    /// first page says nothing, so the time that something has to hold begins there.
     fn all_reached(&self, now: SimTime) -> Option<SimTime> {
+        let page = self.pages.first().map(|page| page.fired);
+        let from = page.unwrap_or(self.plan.begins);
         let goals = self.goals.iter().zip(&self.plan.victory);
-        let mut since = None;
+        let mut all_since = from;
         for (watch, goal) in goals {
-            if !watch.holds(goal.sustained.hold, now) {
+            let since = watch.since()?.max(from);
+            if now.since(since) < goal.sustained.hold {
                 return None;
             }
-            since = since.max(watch.since());
+            all_since = all_since.max(since);
         }
-        since
+        Some(all_since)
     }
 
     fn judged(&self, plan: &Plan, now: SimTime) -> Verdict {
@@ -431,10 +435,8 @@ impl Rehearsal {
             return Verdict::UnderWay;
         }
         let first_page = self.pages.first().map(|page| page.fired);
-        let reached = self.all_reached(now).filter(|_| {
-            // What held before anybody was paged says nothing.
-            first_page.is_some() || plan.alerts.is_empty()
-        });
+        let can_be_won = first_page.is_some() || plan.alerts.is_empty();
+        let reached = can_be_won.then(|| self.all_reached(now)).flatten();
         match reached {
             Some(since) => Verdict::Won { since, at: now },
             None if self.deadline() <= now && first_page.is_some() => Verdict::Lost {

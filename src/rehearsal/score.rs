@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use crate::insight::ledger::Account;
+use crate::insight::sentence;
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::plan::Objective;
@@ -86,9 +87,10 @@ pub fn of_win(costs: &Costs) -> (u32, Vec<Item>) {
             bill.push(Item { what, points });
         }
     };
-    cost(format!("{} hints", costs.hints), costs.hints * HINT);
-    let missed = costs.missed * MISSED;
-    cost(format!("{} requirements missed", costs.missed), missed);
+    let counted = |count: u32, what| sentence::count(u64::from(count), what);
+    cost(counted(costs.hints, "hint"), costs.hints * HINT);
+    let missed = counted(costs.missed, "missed requirement");
+    cost(missed, costs.missed * MISSED);
     if let Some(budget) = costs.budget {
         let used = budget.used();
         let points = (used.min(1.0) * f64::from(BUDGET)).ceil() as u32;

@@ -26,6 +26,8 @@ pub enum DeedKind {
     Looked(Command),
     /// A command that was refused, and by what words.
     Refused(String),
+    /// A pane was looked at, on the screen.
+    Viewed,
     /// A page was acknowledged.
     Acknowledged,
     /// A hint was asked for.
@@ -50,6 +52,7 @@ impl DeedKind {
             Self::Acted(_) => "acted",
             Self::Looked(_) => "looked",
             Self::Refused(_) => "refused",
+            Self::Viewed => "viewed",
             Self::Acknowledged => "acknowledged",
             Self::Hint(_) => "hint",
             Self::GaveUp => "gave up",

@@ -55,6 +55,19 @@ impl Session {
         self.remember(alert, DeedKind::Acknowledged);
     }
 
+    /// Somebody looks at something on the screen. Only the first look after a page is remembered:
+    /// it is the one that tells when the page was noticed.
+    pub fn viewed(&mut self, what: &str) {
+        let Some(page) = self.rehearsal.as_ref().and_then(|all| all.pages().last()) else {
+            return;
+        };
+        let (fired, now) = (page.fired, self.now());
+        let mut since = self.deeds.iter().filter(|deed| fired <= deed.at);
+        if !since.any(|deed| deed.at <= now && deed.kind.is_detection()) {
+            self.remember(what, DeedKind::Viewed);
+        }
+    }
+
     /// The rehearsal is lost, and its cause may be told.
     pub fn give_up(&mut self) {
         if self.verdict() == Verdict::UnderWay {

@@ -4,7 +4,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::tui::line_edit::Edit;
-use crate::tui::model::{Detail, Layer, Model, Origin};
+use crate::tui::model::{Detail, Layer, Model, Origin, Rehearsing};
 use crate::tui::msg::{Life, Msg, Scroll};
 use crate::tui::pace::{Motion, Speed};
 use crate::tui::pane::Pane;
@@ -46,7 +46,13 @@ impl Context {
     pub const fn of(layer: &Layer) -> Self {
         match layer {
             Layer::None => Self::Dashboard,
-            Layer::Help(_) | Layer::Card(_) | Layer::Text(..) | Layer::Output(..) => Self::Text,
+            Layer::Help(_)
+            | Layer::Card(_)
+            | Layer::Text(..)
+            | Layer::Output(..)
+            | Layer::Briefing(_)
+            | Layer::Debrief(_)
+            | Layer::Hint(..) => Self::Text,
             Layer::Prompt => Self::Prompt,
             Layer::Filter => Self::Filter,
             Layer::Leave => Self::Leave,
@@ -84,6 +90,10 @@ pub enum When {
     FromPicker,
     /// While the focused pane has more lines than fit.
     Scrollable,
+    /// While a rehearsal is under way.
+    Rehearsing,
+    /// In a rehearsal, decided or not.
+    Rehearsal,
 }
 
 impl When {
@@ -100,6 +110,8 @@ impl When {
             Self::Expanded => model.detail == Detail::Expanded,
             Self::Closable => model.detail == Detail::Expanded || !model.filter.is_empty(),
             Self::FromPicker => model.origin == Origin::Picker,
+            Self::Rehearsing => model.rehearsing == Rehearsing::UnderWay,
+            Self::Rehearsal => model.rehearsing != Rehearsing::Not,
             Self::Scrollable => model.extents[model.focus.index()].scroll_max() > 0,
         }
     }
@@ -188,6 +200,11 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Going    [char('>')] ">" Msg::Faster, "faster", "";
     Dashboard NotRealTime [char('=')] "=" Msg::RealTime, "real time", "real time";
     Dashboard Always   [char(':')] ":" Msg::OpenPrompt, "type a command: a fault, a knob", "command";
+    Dashboard Rehearsing [char('a')] "a" Msg::Acknowledge, "say that the page is seen",
+        "acknowledge";
+    Dashboard Rehearsing [char('h')] "h" Msg::Hint, "ask for a hint, which costs score", "hint";
+    Dashboard Rehearsal [char('b')] "b" Msg::OpenBriefing,
+        "the briefing of a rehearsal, or its debrief", "briefing";
     Dashboard Small    [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,
         "the focused pane over the whole screen, or back among the others", "expand";
     Dashboard Expanded [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,

@@ -19,6 +19,7 @@ use crate::tui::keymap::{self, Context};
 use crate::tui::model::{Model, Origin, RunFacts};
 use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Trouble};
 use crate::tui::pace::{Motion, Speed};
+use crate::tui::rehearsing;
 use crate::tui::scene::ask_for_series;
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
@@ -65,11 +66,19 @@ impl Run {
         let mut model = Model::new(theme, facts, origin);
         model.pace.speed = speed;
         ask_for_series(&mut session);
+        rehearsing::prepare(&mut model, &session);
         Self {
             model,
             session,
             patience: Patience::default(),
         }
+    }
+
+    /// The same before a person, who is briefed first where it is a rehearsal.
+    #[must_use]
+    pub fn briefed(mut self) -> Self {
+        rehearsing::brief(&mut self.model);
+        self
     }
 
     /// Whether simulated time passes by itself.
@@ -86,6 +95,7 @@ impl Run {
     /// terminal: [`Effect::Quit`], [`Effect::ToPicker`], [`Effect::Suspend`], [`Effect::Clear`].
     pub fn apply(&mut self, msg: Msg, load: &Load) -> Vec<Effect> {
         let mut left = Vec::new();
+        rehearsing::notice_looking(&mut self.session, &self.model, &msg);
         for effect in update(&mut self.model, msg) {
             match effect {
                 Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => {
@@ -131,18 +141,23 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
             run.session.rewind_to(SimTime::ZERO);
             Msg::Restarted("back at the start; commands come again at their moments".to_owned())
         }
-        Effect::Command(line) => {
+        Effect::Command(line) => rehearsing::command(run, &line).unwrap_or_else(|| {
             Msg::Answered(run.session.command(&line).map_err(|problem| Trouble {
                 text: problem.message,
                 hint: problem.hint,
             }))
-        }
+        }),
+        Effect::Acknowledge => rehearsing::acknowledge(&mut run.session),
+        Effect::Hint => rehearsing::hint(&mut run.session),
         Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
         Effect::Restart => restart(run, load),
         Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => return,
     };
     // What comes back asks for nothing more.
     let _none = update(&mut run.model, outcome);
+    if let Some(decided) = rehearsing::decided(run) {
+        let _none = update(&mut run.model, decided);
+    }
 }
 
 /// Lets the session go where this frame's pace leads, as far as the frame has time.
@@ -182,6 +197,9 @@ fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) 
 
 /// What the word at the end of `line` could become.
 fn complete(session: &Session, line: &str) -> Completion {
+    if let Some(completion) = rehearsing::complete(session, line) {
+        return completion;
+    }
     let offers = command::complete(line, line.len(), session.names());
     Completion {
         start: offers
