@@ -65,6 +65,11 @@ pub enum Action {
     Shot(ShotArgs),
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),
+    /// Print a commented scenario to start from, or one of a real client and real topics.
+    New(NewArgs),
+    /// Explain a client's configuration file: what is refused, what silently changes, and what it
+    /// means in seconds and bytes.
+    Lint(LintArgs),
     /// Run random clusters, clients and faults, and check what must always hold.
     Swarm(SwarmArgs),
     /// Print a JSON schema of scenario files, for editors.
@@ -81,6 +86,56 @@ pub enum Action {
         #[arg(value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
+}
+
+/// Which configuration, and for which load.
+#[derive(Debug, Args)]
+pub struct LintArgs {
+    /// A .properties file, as the client takes it.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Whose configuration it is.
+    #[arg(long, value_name = "CLIENT", value_enum, default_value_t)]
+    pub client: ClientName,
+    /// The client's release, such as 3.9; the latest known one by default.
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
+    /// Records per second.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub rate: u64,
+    /// Bytes of a record's value.
+    #[arg(long, value_name = "BYTES", default_value_t = 1_024, value_parser = clap::value_parser!(u32).range(0..1 << 30))]
+    pub value_bytes: u32,
+    /// Partitions that are written to.
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..))]
+    pub partitions: u32,
+}
+
+/// What a new scenario is made of.
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// The producer's client configuration: a .properties file.
+    #[arg(long, value_name = "FILE")]
+    pub properties: Option<PathBuf>,
+    /// Whose configuration it is.
+    #[arg(long, value_name = "CLIENT", value_enum, default_value_t)]
+    pub client: ClientName,
+    /// The topics: what `kafka-topics.sh --describe` printed.
+    #[arg(long, value_name = "FILE")]
+    pub describe: Option<PathBuf>,
+    /// Write the scenario to a file that is not there yet.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Whose configuration a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ClientName {
+    /// Apache Kafka's own client.
+    #[default]
+    Java,
+    /// The C library, and what is built on it.
+    Librdkafka,
 }
 
 /// What to run, and how.
@@ -101,6 +156,10 @@ pub struct RunArgs {
     /// Change a value of the scenario, such as producer.trips.config.linger.ms=20.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Sample this figure, too, for --format csv and openmetrics, such as
+    /// producer.trips.record-error-rate.
+    #[arg(long = "metric", value_name = "PATH")]
+    pub metrics: Vec<String>,
     /// What the report is written as; implies --headless.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<FormatName>,
@@ -155,6 +214,8 @@ pub enum FormatName {
     Junit,
     /// The sampled series as rows.
     Csv,
+    /// The sampled series for Prometheus, with moments.
+    Openmetrics,
 }
 
 fn duration(text: &str) -> Result<SimSpan, units::QuantityError> {

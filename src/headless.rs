@@ -17,6 +17,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::command::text::escaped;
+use crate::insight::path;
 use crate::report::output::Destination;
 use crate::report::{Format, Outcome, Report, render};
 use crate::scenario::{Overrides, Paint, Scenario, Source, load};
@@ -45,6 +47,8 @@ pub struct Request {
     pub until: Option<SimSpan>,
     /// `path=value` (`--set`).
     pub set: Vec<String>,
+    /// Figures that are sampled beside those that always are (`--metric`).
+    pub metrics: Vec<String>,
     /// What the report is written as.
     pub format: Format,
     /// Where the report goes; `None` is standard output.
@@ -130,17 +134,43 @@ fn one(source: &Source, request: &Request, interrupted: &AtomicBool) -> (Option<
         .until
         .map_or(SimTime::NEVER, |until| SimTime::ZERO + until);
     let mut session = Session::with_memory(Arc::new(scenario), Memory::ForwardsOnly);
+    if let Err(problem) = ask(&mut session, &request.metrics) {
+        complain(&problem);
+        let scenario = name;
+        return (Some(Outcome::Unloadable { scenario, problem }), Exit::Usage);
+    }
     match finish(&mut session, until, interrupted) {
         Ending::Interrupted => (None, Exit::Interrupted),
         Ending::Done => {
-            let report = match request.format {
-                Format::Csv => Report::with_series(&session),
-                Format::Text | Format::Json | Format::Junit => Report::of(&session),
+            let report = if request.format.shows_series() {
+                Report::with_series(&session)
+            } else {
+                Report::of(&session)
             };
             let exit = Exit::of(&report);
             (Some(Outcome::Ran(Box::new(report))), exit)
         }
     }
+}
+
+/// Has figures sampled from the start; in words which one cannot be.
+fn ask(session: &mut Session, paths: &[String]) -> Result<(), String> {
+    for path in paths {
+        let config = Arc::clone(&session.scenario().config);
+        let metric = path::parse(path, &config).map_err(|problem| {
+            let hint = problem.nearest.as_ref();
+            let hint = hint.map_or(String::new(), |near| format!("\n\ndid you mean `{near}`?"));
+            format!(
+                "error: --metric {}: {}{hint}",
+                escaped(path),
+                problem.message
+            )
+        })?;
+        session
+            .ask(metric)
+            .map_err(|_too_many| "error: --metric: too many figures are asked for".to_owned())?;
+    }
+    Ok(())
 }
 
 /// Loads a scenario. Where `--until` lies behind its end, its end moves; where it lies before, the

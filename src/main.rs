@@ -12,12 +12,15 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use kdrill::cli::{
-    Action, Cli, FormatName, KeysArgs, KeysFormat, ListedKeys, RunArgs, SerializerName, SwarmArgs,
+    Action, Cli, ClientName, FormatName, KeysArgs, KeysFormat, LintArgs, ListedKeys, NewArgs,
+    RunArgs, SerializerName, SwarmArgs,
 };
 use kdrill::headless::{self, Exit, Request, catalog, complain, select};
 use kdrill::kafka::serializer::KeySerializer;
 use kdrill::keys;
+use kdrill::lint;
 use kdrill::report::Format;
+use kdrill::scaffold;
 use kdrill::swarm;
 
 fn main() -> ExitCode {
@@ -31,6 +34,8 @@ fn main() -> ExitCode {
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
         Some(Action::Keys(args)) => keys(args),
+        Some(Action::New(args)) => new(args).into(),
+        Some(Action::Lint(args)) => lint(args).into(),
         Some(Action::Swarm(args)) => swarm(args),
         Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),
         Some(Action::Completions { shell }) => manual::completions(shell).into(),
@@ -62,11 +67,13 @@ fn request(args: RunArgs) -> Request {
         seed: args.seed,
         until: args.until,
         set: args.set,
+        metrics: args.metrics,
         format: match args.format {
             None | Some(FormatName::Text) => Format::Text,
             Some(FormatName::Json) => Format::Json,
             Some(FormatName::Junit) => Format::Junit,
             Some(FormatName::Csv) => Format::Csv,
+            Some(FormatName::Openmetrics) => Format::Openmetrics,
         },
         output: args.output,
     }
@@ -113,6 +120,36 @@ fn keys(args: KeysArgs) -> ExitCode {
         output: args.output,
     };
     keys::run(&request).into()
+}
+
+/// A scenario to start from.
+fn new(args: NewArgs) -> Exit {
+    scaffold::run(&scaffold::Request {
+        properties: args.properties,
+        client: client_word(args.client),
+        describe: args.describe,
+        output: args.output,
+    })
+}
+
+/// A client as scenarios name it.
+const fn client_word(client: ClientName) -> &'static str {
+    match client {
+        ClientName::Java => "java",
+        ClientName::Librdkafka => "librdkafka",
+    }
+}
+
+/// What a configuration means.
+fn lint(args: LintArgs) -> Exit {
+    lint::run(&lint::Request {
+        file: args.file,
+        client: client_word(args.client),
+        version: args.version,
+        rate: args.rate,
+        value_bytes: args.value_bytes,
+        partitions: args.partitions,
+    })
 }
 
 /// Random runs, and what must hold in all of them.

@@ -332,7 +332,7 @@ impl Session {
         if self.next_sample <= self.now() {
             self.insight.sample(&self.simulation);
             if let Some(rehearsal) = &mut self.rehearsal {
-                rehearsal.sample(&self.insight, &self.deeds, self.simulation.now());
+                rehearsal.sample(&self.insight, &self.deeds, &self.simulation);
             }
             let sample = self.simulation.config().sample;
             self.next_sample += sample.max(crate::sim::time::SimSpan::from_nanos(1));

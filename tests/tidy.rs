@@ -82,6 +82,14 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["tui", "headless", "report", "session", "scenario", "sim"],
     ),
     (
+        "scaffold",
+        &["headless", "report", "scenario", "command", "kafka"],
+    ),
+    (
+        "lint",
+        &["headless", "report", "scenario", "command", "sim", "kafka"],
+    ),
+    (
         "cli",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

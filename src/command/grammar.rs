@@ -3,11 +3,15 @@
 //! Names stay strings here; `parse` looks them up. An argument's id says what it names, which is
 //! how completion knows what to offer.
 
+mod groups;
+
 use clap::{Parser, Subcommand};
 
 use crate::sim::time::SimSpan;
 
 use super::units;
+
+pub(super) use groups::{KafkaConsumerGroups, KafkaGetOffsets};
 
 /// One line.
 #[derive(Debug, Parser)]
@@ -93,6 +97,12 @@ pub(super) enum Verb {
     /// Kafka's own tool: see transactions, find those that hang, and end them
     #[command(name = "kafka-transactions.sh")]
     KafkaTransactions(KafkaTransactions),
+    /// Kafka's own tool: offsets, lag and members of consumer groups, and moving their offsets
+    #[command(name = "kafka-consumer-groups.sh")]
+    KafkaConsumerGroups(KafkaConsumerGroups),
+    /// Kafka's own tool: the first and last offsets of partitions
+    #[command(name = "kafka-get-offsets.sh")]
+    KafkaGetOffsets(KafkaGetOffsets),
 }
 
 /// Flags of `TransactionsCommand`.
@@ -245,6 +255,24 @@ pub(super) struct KafkaTopics {
     /// Show the names of all topics
     #[arg(long)]
     pub(super) list: bool,
+    /// With `--describe`: only topics with settings of their own, without their partitions
+    #[arg(long)]
+    pub(super) topics_with_overrides: bool,
+    /// With `--describe`: only partitions with replicas that are not in sync
+    #[arg(long)]
+    pub(super) under_replicated_partitions: bool,
+    /// With `--describe`: only partitions without a leader that is alive
+    #[arg(long)]
+    pub(super) unavailable_partitions: bool,
+    /// With `--describe`: only partitions with fewer in-sync replicas than configured
+    #[arg(long)]
+    pub(super) under_min_isr_partitions: bool,
+    /// With `--describe`: only partitions with just as many in-sync replicas as configured
+    #[arg(long)]
+    pub(super) at_min_isr_partitions: bool,
+    /// Without the cluster's own topics, which are never shown here
+    #[arg(long)]
+    pub(super) exclude_internal: bool,
     #[arg(long, hide = true)]
     pub(super) create: bool,
     #[arg(long, hide = true)]
@@ -578,7 +606,5 @@ pub(super) const LATER: &[&[&str]] = &[
     &["broker", "config"],
     &["topic"],
     &["coordinator"],
-    &["kafka-consumer-groups.sh"],
-    &["kafka-get-offsets.sh"],
     &["kafka-dump-log.sh"],
 ];

@@ -10,7 +10,12 @@ mod configs;
 mod configs_tool;
 mod election;
 mod grammar;
+mod groups;
+mod groups_printed;
+#[cfg(test)]
+mod groups_tests;
 mod names;
+mod offsets;
 mod parse;
 mod problem;
 mod reassign;

@@ -236,6 +236,8 @@ impl Resolver<'_> {
             Verb::KafkaReassignPartitions(tool) => self.kafka_reassign_partitions(&tool)?,
             Verb::KafkaConfigs(tool) => self.kafka_configs(&tool)?,
             Verb::KafkaTransactions(tool) => self.kafka_transactions(&tool.verb)?,
+            Verb::KafkaConsumerGroups(tool) => self.kafka_consumer_groups(&tool)?,
+            Verb::KafkaGetOffsets(tool) => self.kafka_get_offsets(&tool)?,
             Verb::Rate { producer, rate } => Command::SetRate {
                 producer: self.producer(&producer)?,
                 micro_records_per_second: rate,

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use crate::kafka::quota::{QuotaEntity, QuotaName};
-use crate::sim::command::{BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault};
+use crate::sim::command::{
+    BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault, TopicFilter,
+};
+use crate::sim::ids::TopicIndex;
 
 use super::names::Names;
 use super::units::{show_byte_rate, show_duration, show_millionths};
-use super::{election, reassign, transactions};
+use super::{election, groups, offsets, reassign, transactions};
 
 /// The line that [`super::parse`] reads as this command.
 pub fn render(command: &Command, names: &Names) -> String {
@@ -37,6 +40,9 @@ pub fn render(command: &Command, names: &Names) -> String {
         | Command::ElectLeaders { .. }
         | Command::Reassign(_)
         | Command::AbortTransaction(_)
+        | Command::ResetOffsets(_)
+        | Command::DeleteOffsets { .. }
+        | Command::DeleteGroup(_)
         | Command::SetQuota { .. }
         | Command::SetTopic { .. } => tool_line(command, names),
         Command::Follow { key, record } => follow_line(key, *record),
@@ -111,6 +117,9 @@ fn configs_line(command: &Command, names: &Names) -> String {
                 }
             }
         }
+        Command::ResetOffsets(_) | Command::DeleteOffsets { .. } | Command::DeleteGroup(_) => {
+            groups::line(command, names)
+        }
         Command::SetTopic { topic, changes } => format!(
             "kafka-configs.sh --alter --topic {}{}",
             names.topic_name(*topic),
@@ -148,7 +157,24 @@ fn inquiry_line(inquiry: &Inquiry, names: &Names) -> String {
             format!("kafka-configs.sh --describe{}", entity_flags(entity))
         }
         Inquiry::Transactions(inquiry) => transactions::line(inquiry, names),
+        Inquiry::FilterTopics(topic, filter) => filter_line(*topic, *filter, names),
+        Inquiry::Groups(_) => groups::line(&Command::Inquire(inquiry.clone()), names),
+        Inquiry::Offsets(inquiry) => offsets::line(inquiry, names),
     }
+}
+
+fn filter_line(topic: Option<TopicIndex>, filter: TopicFilter, names: &Names) -> String {
+    let topic = topic.map_or_else(String::new, |topic| {
+        format!(" --topic {}", names.topic_name(topic))
+    });
+    let flag = match filter {
+        TopicFilter::WithOverrides => "--topics-with-overrides",
+        TopicFilter::UnderReplicated => "--under-replicated-partitions",
+        TopicFilter::Unavailable => "--unavailable-partitions",
+        TopicFilter::UnderMinIsr => "--under-min-isr-partitions",
+        TopicFilter::AtMinIsr => "--at-min-isr-partitions",
+    };
+    format!("kafka-topics.sh --describe{topic} {flag}")
 }
 
 /// The flags that say whom a quota holds for, each with a blank before it.

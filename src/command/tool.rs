@@ -7,14 +7,14 @@
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
 use crate::kafka::settings::{CleanupPolicy, TopicSettings};
 use crate::sim::Simulation;
-use crate::sim::command::{Command, Inquiry};
+use crate::sim::command::{Command, Inquiry, TopicFilter};
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 use crate::sim::view::PartitionView;
 
 use super::configs_tool::{describe_quotas, describe_topic};
 use super::problem::CommandProblem;
 use super::text::append;
-use super::{election, reassign, transactions};
+use super::{election, groups_printed, offsets, reassign, transactions};
 
 /// The tool refused what the `line` asks for.
 pub fn refusal(text: &str, line: &str) -> CommandProblem {
@@ -41,7 +41,8 @@ pub fn outcome(
         Command::Inquire(Inquiry::Transactions(inquiry)) => {
             transactions::answer(inquiry, simulation)
         }
-        _ => return None,
+        Command::Inquire(Inquiry::Groups(inquiry)) => groups_printed::answer(inquiry, simulation),
+        _ => groups_printed::outcome(command, simulation)?,
     };
     let whole = 0..line.trim_end().len();
     Some(said.map_err(|text| CommandProblem::new(text.trim_end(), whole)))
@@ -71,11 +72,44 @@ pub fn answer(inquiry: &Inquiry, simulation: &Simulation) -> String {
         Inquiry::Transactions(inquiry) => {
             transactions::answer(inquiry, simulation).unwrap_or_else(|text| text)
         }
+        Inquiry::FilterTopics(topic, filter) => existing
+            .filter(|other| topic.is_none_or(|topic| topic == *other))
+            .map(|topic| filtered(simulation, topic, *filter))
+            .collect(),
+        Inquiry::Groups(inquiry) => {
+            groups_printed::answer(inquiry, simulation).unwrap_or_else(|text| text)
+        }
+        Inquiry::Offsets(inquiry) => offsets::answer(inquiry, simulation),
     }
 }
 
 fn name_of(simulation: &Simulation, topic: TopicIndex) -> &str {
     &simulation.config().topics[topic.index()].name
+}
+
+/// What of a topic a filter lets through.
+fn filtered(simulation: &Simulation, topic: TopicIndex, filter: TopicFilter) -> String {
+    if filter == TopicFilter::WithOverrides {
+        let described = describe(simulation, topic);
+        let head = described.split_inclusive('\n').next();
+        return head.unwrap_or_default().to_owned();
+    }
+    let is_shown = |view: &PartitionView| match filter {
+        TopicFilter::WithOverrides => false,
+        TopicFilter::UnderReplicated => view.isr.len() < view.replicas.len(),
+        TopicFilter::Unavailable => view.leader.is_none(),
+        TopicFilter::UnderMinIsr => view.isr.len() < view.min_isr,
+        TopicFilter::AtMinIsr => view.isr.len() == view.min_isr,
+    };
+    let partitions = simulation.partitions();
+    let views = partitions
+        .filter(|partition| partition.name().topic == topic)
+        .map(|partition| simulation.partition(partition));
+    let mut text = String::new();
+    for view in views.filter(is_shown) {
+        describe_partition(simulation, (name_of(simulation, topic), &view), &mut text);
+    }
+    text
 }
 
 fn describe(simulation: &Simulation, topic: TopicIndex) -> String {

@@ -1,7 +1,7 @@
 //! `kafka-topics.sh`: what its flags ask for.
 
 use crate::kafka::message::TOPICS_COMMAND_ERROR;
-use crate::sim::command::{Command, Inquiry};
+use crate::sim::command::{Command, Inquiry, TopicFilter};
 use crate::sim::ids::TopicIndex;
 
 use super::grammar::KafkaTopics;
@@ -35,7 +35,11 @@ impl Resolver<'_> {
             return Ok(Command::Inquire(Inquiry::ListTopics));
         }
         if tool.describe {
-            return Ok(Command::Inquire(Inquiry::DescribeTopics(topic)));
+            let inquiry = match self.filter(tool)? {
+                None => Inquiry::DescribeTopics(topic),
+                Some(filter) => Inquiry::FilterTopics(topic, filter),
+            };
+            return Ok(Command::Inquire(inquiry));
         }
         let Some(topic) = topic else {
             return Err(self.at_end("--topic is missing"));
@@ -44,6 +48,25 @@ impl Resolver<'_> {
             return Err(self.at_end("--partitions is missing"));
         };
         Ok(Command::AddPartitions { topic, partitions })
+    }
+
+    /// Which partitions are described, where not all are.
+    fn filter(&self, tool: &KafkaTopics) -> Result<Option<TopicFilter>, CommandProblem> {
+        let filters = [
+            (tool.topics_with_overrides, TopicFilter::WithOverrides),
+            (
+                tool.under_replicated_partitions,
+                TopicFilter::UnderReplicated,
+            ),
+            (tool.unavailable_partitions, TopicFilter::Unavailable),
+            (tool.under_min_isr_partitions, TopicFilter::UnderMinIsr),
+            (tool.at_min_isr_partitions, TopicFilter::AtMinIsr),
+        ];
+        let mut given = filters.into_iter().filter(|(is_given, _)| *is_given);
+        match (given.next(), given.next()) {
+            (first, None) => Ok(first.map(|(_, filter)| filter)),
+            (_, Some(_)) => Err(self.at_end("--describe takes one filter at most")),
+        }
     }
 
     /// A topic that the cluster has.

@@ -44,14 +44,6 @@ pub fn words(command: &Command, config: &Config) -> String {
             names::topic_partition(config, *partition),
             error.name(),
         ),
-        Command::AddPartitions { .. }
-        | Command::Inquire(_)
-        | Command::ElectLeaders { .. }
-        | Command::Reassign(_)
-        | Command::AbortTransaction(_)
-        | Command::Follow { .. }
-        | Command::SetQuota { .. }
-        | Command::SetTopic { .. } => by_tool(command, config),
         Command::Producer(producer, fault) => {
             format!(
                 "producer {} {}",
@@ -80,6 +72,7 @@ pub fn words(command: &Command, config: &Config) -> String {
             names::producer(config, *producer),
             *micro_records_per_second as f64 / 1e6,
         ),
+        _ => by_tool(command, config),
     }
 }
 
@@ -108,6 +101,9 @@ fn by_tool(command: &Command, config: &Config) -> String {
         Command::Reassign(reassign) => moving(reassign, config),
         Command::AbortTransaction(abort) => aborting(abort, config),
         Command::Follow { key, .. } => following(key),
+        Command::ResetOffsets(_) | Command::DeleteOffsets { .. } | Command::DeleteGroup(_) => {
+            super::group_words::of_tool(command, config)
+        }
         _ => configured(command, config),
     }
 }
@@ -168,6 +164,9 @@ fn looking(inquiry: &Inquiry, config: &Config) -> String {
         }
         Inquiry::ListReassignments => "somebody lists partitions that move".to_owned(),
         Inquiry::Transactions(inquiry) => looking_at_transactions(inquiry, config),
+        Inquiry::FilterTopics(..) => "somebody looks for partitions in danger".to_owned(),
+        Inquiry::Groups(_) => "somebody looks at consumer groups".to_owned(),
+        Inquiry::Offsets(_) => "somebody looks at offsets".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::names;
 use super::sentence::count;
+use crate::sim::command::{Command, ResetTo};
 use crate::sim::config::Config;
 use crate::sim::fact::{Fact, MemberLoss};
 
@@ -115,5 +116,32 @@ fn loss_words(why: MemberLoss) -> &'static str {
         MemberLoss::RebalanceTimeout => {
             "is out of its group: it did not join within max.poll.interval.ms"
         }
+    }
+}
+
+/// What somebody does to a group with Kafka's tool.
+pub(super) fn of_tool(command: &Command, config: &Config) -> String {
+    match command {
+        Command::ResetOffsets(reset) => {
+            let to = match reset.to {
+                ResetTo::Earliest => "to the first kept".to_owned(),
+                ResetTo::Latest => "to the latest".to_owned(),
+                ResetTo::Current => "to what they are".to_owned(),
+                ResetTo::ShiftBy(by) => format!("by {by}"),
+                ResetTo::Offset(offset) => format!("to {offset}"),
+            };
+            let group = names::group(config, reset.group);
+            format!("somebody sets the offsets of group {group} {to}")
+        }
+        Command::DeleteOffsets { group, .. } => {
+            format!(
+                "somebody deletes offsets of group {}",
+                names::group(config, *group)
+            )
+        }
+        Command::DeleteGroup(group) => {
+            format!("somebody deletes group {}", names::group(config, *group))
+        }
+        _ => String::new(),
     }
 }

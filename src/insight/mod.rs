@@ -33,6 +33,7 @@ pub mod story;
 pub(crate) mod testing;
 mod transaction_words;
 pub mod warning;
+pub mod why;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -134,6 +134,12 @@ fn refused(command: &Command, reason: &str, config: &Config) -> String {
     ) {
         return format!("kafka-transactions.sh: {reason}");
     }
+    if matches!(
+        command,
+        Command::ResetOffsets(_) | Command::DeleteOffsets { .. } | Command::DeleteGroup(_)
+    ) {
+        return format!("kafka-consumer-groups.sh: {reason}");
+    }
     format!("{}: nothing to do, {reason}", deed::words(command, config))
 }
 

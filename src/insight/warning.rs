@@ -286,7 +286,7 @@ fn subjects(scope: Scope, config: &Config) -> Box<dyn Iterator<Item = Subject>> 
 }
 
 /// Bytes for people: `31.9 MiB`.
-fn bytes(bytes: u64) -> String {
+pub(super) fn bytes(bytes: u64) -> String {
     const MIB: f64 = 1024.0 * 1024.0;
     if bytes < 1024 * 1024 {
         format!("{:.1} KiB", bytes as f64 / 1024.0)

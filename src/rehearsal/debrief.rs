@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::insight::Insight;
 use crate::insight::deed;
 use crate::insight::ledger::Account;
+use crate::insight::why::Chain;
 use crate::sim::Simulation;
 use crate::sim::time::SimTime;
 
@@ -52,6 +53,8 @@ pub struct Debrief {
     pub faults: Vec<Moment>,
     /// What the warnings said, with the time of the first.
     pub warnings: Vec<Moment>,
+    /// From what was seen when an alert fired last, first, to where it came from, last.
+    pub chains: Vec<Vec<String>>,
     /// What really happened, in words.
     pub cause: String,
     /// Commands that win.
@@ -215,6 +218,7 @@ impl Debrief {
                     text: warning.text.clone(),
                 })
                 .collect(),
+            chains: rehearsal.chains().iter().map(told).collect(),
             cause: plan.cause.trim().to_owned(),
             solution: plan.solution.iter().map(ToString::to_string).collect(),
             trap: plan.trap.iter().map(ToString::to_string).collect(),
@@ -234,6 +238,15 @@ impl Debrief {
     pub fn markdown(&self) -> String {
         text::markdown(self)
     }
+}
+
+/// The links of a chain in words.
+fn told(chain: &Chain) -> Vec<String> {
+    let words = chain.iter().map(|link| match link.at {
+        Some(at) => format!("{} ({:.1} s)", link.text, at.as_seconds()),
+        None => link.text.clone(),
+    });
+    words.collect()
 }
 
 fn verdict_text(verdict: Verdict) -> String {

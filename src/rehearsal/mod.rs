@@ -20,10 +20,11 @@ mod watch;
 use std::sync::Arc;
 
 use crate::insight::Insight;
-use crate::sim::Output;
+use crate::insight::why::{Chain, Question, why};
 use crate::sim::config::Config;
 use crate::sim::fact::Flow;
 use crate::sim::time::{SimSpan, SimTime};
+use crate::sim::{Output, Simulation};
 
 use plan::{Plan, Requirement, StepRule, Trigger};
 use typed::{Deed, DeedKind, HintId};
@@ -145,6 +146,8 @@ pub struct Rehearsal {
     deeds_taken: usize,
     /// Records that were acknowledged later than the objective allows.
     late: u64,
+    /// Where it came from, as it stood when an alert fired last: it is told in the debrief.
+    chains: Vec<Chain>,
     verdict: Verdict,
     /// The last sample.
     now: SimTime,
@@ -184,6 +187,7 @@ impl Rehearsal {
             goals,
             deeds_taken: 0,
             late: 0,
+            chains: Vec::new(),
             verdict: Verdict::UnderWay,
             now: SimTime::ZERO,
         }
@@ -224,10 +228,15 @@ impl Rehearsal {
     }
 
     /// Looks at the samples of `now`, and at what was typed before it.
-    pub fn sample(&mut self, insight: &Insight, deeds: &[Deed], now: SimTime) {
+    pub fn sample(&mut self, insight: &Insight, deeds: &[Deed], simulation: &Simulation) {
+        let now = simulation.now();
         self.now = now;
         let plan = Arc::clone(&self.plan);
+        let pages = self.pages.len();
         self.sample_alerts(&plan, insight, now);
+        if pages < self.pages.len() && self.verdict == Verdict::UnderWay {
+            self.ask_why(insight, simulation);
+        }
         let firing = self.firing();
         let taken = self.deeds_taken.min(deeds.len());
         let new = deeds[taken..].iter().take_while(|deed| deed.at < now);
@@ -369,7 +378,27 @@ impl Rehearsal {
         all.saturating_sub(deeds.iter().filter(is_hint).count())
     }
 
+    /// From what was seen when an alert fired last to where it came from.
+    pub fn chains(&self) -> &[Chain] {
+        &self.chains
+    }
+
     // === Inside ===
+
+    fn ask_why(&mut self, insight: &Insight, simulation: &Simulation) {
+        const QUESTIONS: [Question; 4] = [
+            Question::Warnings,
+            Question::Partitions,
+            Question::Transactions,
+            Question::Cluster,
+        ];
+        let mut answers = QUESTIONS
+            .iter()
+            .map(|asked| why(*asked, simulation, insight));
+        if let Some(chains) = answers.find(|chains| !chains.is_empty()) {
+            self.chains = chains;
+        }
+    }
 
     fn firing(&self) -> Vec<bool> {
         let states = self.alerts.iter();

@@ -6,6 +6,7 @@ mod topics;
 
 use std::collections::BTreeMap;
 
+use super::exposition;
 use super::model::{
     ConsumerSummary, Expected, FORMAT, Happening, KeyOnPartition, KeysSummary, Latencies, Measured,
     MetricSummary, OutOfOrder, PartitionSummary, ProducerSummary, Report, SeriesRow, Totals,
@@ -73,6 +74,7 @@ impl Report {
             expectations: expectations(session),
             warnings: warnings(session),
             happenings: happenings(session),
+            start_epoch_ms: session.simulation().config().start_epoch_ms,
             series: Vec::new(),
         }
     }
@@ -322,11 +324,14 @@ fn series(session: &Session) -> Vec<SeriesRow> {
     let mut rows = Vec::new();
     for (metric, series) in session.insight().sampler().all() {
         let path = path::show(metric, config);
+        let exposed = exposition::exposed(metric, config);
         for (start, bucket) in series.timed().filter(|(_, bucket)| !bucket.is_empty()) {
             rows.push(SeriesRow {
                 path: path.clone(),
+                exposed: exposed.clone(),
                 from_seconds: rounded(start.as_seconds()),
                 to_seconds: rounded((start + series.bucket_span()).as_seconds()),
+                last_seconds: rounded((start + series.bucket_span() - config.sample).as_seconds()),
                 values: summary(Some(bucket), Some(bucket.last)),
             });
         }

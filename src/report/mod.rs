@@ -6,9 +6,11 @@
 
 mod build;
 mod csv;
+mod exposition;
 mod json;
 mod junit;
 mod model;
+mod openmetrics;
 pub mod output;
 mod text;
 
@@ -30,6 +32,15 @@ pub enum Format {
     Junit,
     /// The sampled series, a row a bucket.
     Csv,
+    /// The same for Prometheus, with moments.
+    Openmetrics,
+}
+
+impl Format {
+    /// Whether it shows the sampled series.
+    pub const fn shows_series(self) -> bool {
+        matches!(self, Self::Csv | Self::Openmetrics)
+    }
 }
 
 /// One scenario of an invocation.
@@ -53,5 +64,6 @@ pub fn render(outcomes: &[Outcome], format: Format) -> String {
         Format::Json => json::render(outcomes),
         Format::Junit => junit::render(outcomes),
         Format::Csv => csv::render(outcomes),
+        Format::Openmetrics => openmetrics::render(outcomes),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::exposition::Exposed;
 use crate::insight::judge::Outcome;
 
 /// The version of the format.
@@ -52,6 +53,9 @@ pub struct Report {
     pub warnings: Vec<Warned>,
     /// The moments worth a mark, in order.
     pub happenings: Vec<Happening>,
+    /// What simulated wall clocks show at the start, in milliseconds since 1970.
+    #[serde(skip)]
+    pub start_epoch_ms: i64,
     /// Every sampled series; only filled for formats that show them.
     #[serde(skip)]
     pub series: Vec<SeriesRow>,
@@ -403,10 +407,14 @@ pub struct Happening {
 pub struct SeriesRow {
     /// The figure's path.
     pub path: String,
+    /// Its name and labels for Prometheus.
+    pub exposed: Exposed,
     /// Moment of the bucket's first sample.
     pub from_seconds: f64,
     /// Moment of the next bucket's first sample.
     pub to_seconds: f64,
+    /// Moment of the bucket's last sample.
+    pub last_seconds: f64,
     /// Its samples.
     pub values: MetricSummary,
 }

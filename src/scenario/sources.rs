@@ -157,6 +157,10 @@ impl Sources {
                 let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
                 in_library(folder, reference).ok_or_else(|| unknown_name(reference))?
             }
+            // It stands nowhere, so only whole paths lead from it to files.
+            Location::Given if Path::new(reference).is_absolute() => {
+                Location::File(PathBuf::from(reference))
+            }
             Location::Given => in_library("", reference).ok_or_else(|| unknown_name(reference))?,
         };
         self.read(location)

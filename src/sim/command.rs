@@ -1,6 +1,8 @@
 //! What the outside may do to the world. Names are already resolved to ids; the grammar that
 //! people type is [`crate::command`]'s business.
 
+mod groups;
+
 use crate::kafka::error::ErrorCode;
 use crate::kafka::quota::QuotaEntity;
 use crate::kafka::transaction::ProducerIdAndEpoch;
@@ -9,6 +11,11 @@ use crate::sim::ids::{
     BrokerIndex, ConsumerIndex, GroupIndex, ProducerIndex, TopicIndex, TopicPartition,
 };
 use crate::sim::time::SimSpan;
+
+pub use groups::{
+    DryRun, GroupDetail, GroupScope, GroupsInquiry, OffsetTime, OffsetsInquiry, ResetOffsets,
+    ResetTo, TopicFilter,
+};
 
 /// One thing that the outside does at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +116,17 @@ pub enum Command {
     /// An open transaction is ended in one partition, whatever its coordinator knows
     /// (`kafka-transactions.sh abort`).
     AbortTransaction(AbortTransaction),
+    /// The offsets of a group are set (`kafka-consumer-groups.sh --reset-offsets --execute`).
+    ResetOffsets(ResetOffsets),
+    /// A group forgets offsets (`kafka-consumer-groups.sh --delete-offsets`).
+    DeleteOffsets {
+        /// Which group.
+        group: GroupIndex,
+        /// Of which partitions.
+        scope: GroupScope,
+    },
+    /// A group is forgotten (`kafka-consumer-groups.sh --delete`).
+    DeleteGroup(GroupIndex),
 }
 
 /// What `kafka-transactions.sh abort` ends.
@@ -208,6 +226,12 @@ pub enum Inquiry {
     ListReassignments,
     /// `kafka-transactions.sh` but for its `abort`.
     Transactions(TransactionsInquiry),
+    /// `kafka-topics.sh --describe` with a filter, of one topic or of all.
+    FilterTopics(Option<TopicIndex>, TopicFilter),
+    /// `kafka-consumer-groups.sh` but for what changes groups.
+    Groups(GroupsInquiry),
+    /// `kafka-get-offsets.sh`.
+    Offsets(OffsetsInquiry),
 }
 
 /// What `kafka-transactions.sh` shows.

@@ -9,7 +9,8 @@ use crate::kafka::compression::{Codec, Writer};
 use crate::kafka::config::{java, rdkafka};
 use crate::kafka::quota::Quota;
 use crate::kafka::settings::{
-    BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings, TopicSettings,
+    Acks, BrokerSettings, ConsumerSettings, JavaProducerSettings, RdkafkaProducerSettings,
+    RequiredAcks, TopicSettings,
 };
 use crate::kafka::transaction::TransactionVersion;
 use crate::kafka::version::KafkaVersion;
@@ -285,6 +286,17 @@ impl ClientConfig {
                 let settings = rdkafka::change(settings, given).ok()?;
                 Some(Self::Rdkafka(Box::new(settings)))
             }
+        }
+    }
+
+    /// What it asks brokers to confirm; nothing where they refuse what it asks for.
+    pub fn acks(&self) -> Option<Acks> {
+        match self {
+            Self::Java(settings) => Some(settings.acks),
+            Self::Rdkafka(settings) => match settings.acks {
+                RequiredAcks::Valid(acks) => Some(acks),
+                RequiredAcks::Refused(_) => None,
+            },
         }
     }
 

@@ -188,6 +188,14 @@ impl Simulation {
                 let (mut ctx, cluster, _) = self.split(at);
                 cluster.abort_transaction(&mut ctx, abort)
             }
+            Command::ResetOffsets(ref reset) => {
+                let config = Arc::clone(&self.config);
+                self.split(at).1.reset_offsets(&config, reset)
+            }
+            Command::DeleteOffsets { group, ref scope } => {
+                self.split(at).1.delete_offsets(group, scope)
+            }
+            Command::DeleteGroup(group) => self.split(at).1.delete_group(group),
             _ => Ok(self.carry_out_fault(at, command)?),
         }
     }
@@ -256,6 +264,9 @@ impl Simulation {
             | Command::ElectLeaders { .. }
             | Command::Reassign(_)
             | Command::AbortTransaction(_)
+            | Command::ResetOffsets(_)
+            | Command::DeleteOffsets { .. }
+            | Command::DeleteGroup(_)
             | Command::Consumer(..)
             | Command::Group(..)
             | Command::SetConsumerRate { .. } => Ok(()),

@@ -9,7 +9,9 @@ use crate::kafka::quota::Quota;
 use crate::kafka::settings::TopicSettings;
 use crate::kafka::transaction::TRANSACTION_STATE_TOPIC;
 use crate::kafka::transactions_command::TransactionsAnswer;
-use crate::sim::command::{AbortTransaction, ElectionType, TransactionsInquiry};
+use crate::sim::command::{
+    AbortTransaction, ElectionType, GroupScope, ResetOffsets, TransactionsInquiry,
+};
 use crate::sim::config::LoadConfig;
 use crate::sim::fact::Node;
 use crate::sim::history::LogBatch;
@@ -26,8 +28,9 @@ use crate::sim::time::SimTime;
 use crate::sim::transactions::lane::Run;
 use crate::sim::transactions::producer_states::Fate;
 use crate::sim::view::{
-    BrokerView, ConsumerView, ElectionOutcome, GroupView, KeyCount, PartitionView, ProducerTotals,
-    ProducerView, RdkafkaFigure, TransactionView, TransactionalClientView, TransactionalEntry,
+    BrokerView, ConsumerView, ElectionOutcome, GroupMemberView, GroupView, KeyCount, PartitionView,
+    ProducerTotals, ProducerView, RdkafkaFigure, TransactionView, TransactionalClientView,
+    TransactionalEntry,
 };
 use crate::sim::workload::KeyTally;
 use std::collections::BTreeSet;
@@ -58,6 +61,43 @@ impl Simulation {
     pub fn group(&self, index: GroupIndex) -> GroupView {
         self.cluster
             .group_view(&self.config, index, &self.consumers)
+    }
+
+    /// The members of a consumer group, in the order in which they came.
+    pub fn group_members(&self, index: GroupIndex) -> Vec<GroupMemberView> {
+        self.cluster.group_members(index, &self.consumers)
+    }
+
+    /// Whether a consumer group's coordinator knows it.
+    pub fn is_group_known(&self, index: GroupIndex) -> bool {
+        self.cluster.is_group_known(index)
+    }
+
+    /// The offsets that a reset would write, or why it is refused.
+    pub fn plan_reset(
+        &self,
+        reset: &ResetOffsets,
+    ) -> Result<Vec<(PartitionIndex, u64)>, Cow<'static, str>> {
+        self.cluster.plan_reset(&self.config, reset)
+    }
+
+    /// Why the offsets of a group cannot be deleted now.
+    pub fn check_delete_offsets(&self, index: GroupIndex) -> Result<(), Cow<'static, str>> {
+        self.cluster.check_delete_offsets(index)
+    }
+
+    /// Why a group cannot be deleted now.
+    pub fn check_delete_group(&self, index: GroupIndex) -> Result<(), Cow<'static, str>> {
+        self.cluster.check_delete_group(index)
+    }
+
+    /// The partitions of a group that an action is about, in the order of topics and numbers.
+    pub fn partitions_in_scope(
+        &self,
+        index: GroupIndex,
+        scope: &GroupScope,
+    ) -> Vec<PartitionIndex> {
+        self.cluster.partitions_in_scope(index, scope)
     }
 
     /// Every transactional id that coordinators know, in the order of their names.

@@ -366,7 +366,7 @@ impl Network {
         self.links[link.0 as usize].ends
     }
 
-    /// Changes a link; messages that waited for the end of a cut come out with their arrival.
+    /// Changes a link; messages that waited in a cut come out with their arrival when it ends.
     pub fn change(
         &mut self,
         index: LinkIndex,
@@ -384,8 +384,10 @@ impl Network {
             }
             LinkFault::Refuse => {
                 link.passing = Passing::Refusing;
-                link.held.clear();
                 link.released.clear();
+                // What waited meets the refusal: whoever wished to connect hears of it.
+                let held = std::mem::take(&mut link.held);
+                return held.into_iter().map(|held| (now, held.message)).collect();
             }
             LinkFault::Heal => {
                 link.passing = Passing::Open;

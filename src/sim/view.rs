@@ -425,6 +425,19 @@ pub struct GroupView {
     pub partitions: Vec<GroupPartitionView>,
 }
 
+/// A member as its group's coordinator knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupMemberView {
+    /// Which consumer.
+    pub consumer: ConsumerIndex,
+    /// The number in its member id.
+    pub id: u32,
+    /// `client.id`.
+    pub client_id: String,
+    /// What it was given to read.
+    pub assigned: Vec<PartitionIndex>,
+}
+
 /// How far a group is in one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupPartitionView {

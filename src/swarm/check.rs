@@ -9,7 +9,7 @@ use super::census::{Fate, Told};
 use super::drive::Observed;
 use super::{readers, transactions};
 use crate::insight::ledger::{Audit, DuplicateCause};
-use crate::kafka::settings::{Acks, RequiredAcks};
+use crate::kafka::settings::Acks;
 use crate::sim::Simulation;
 use crate::sim::config::{AtEnd, ClientConfig, OnFailed, Peer, ProducerConfig};
 use crate::sim::fact::{BrokerState, LinkState};
@@ -28,7 +28,7 @@ pub enum Invariant {
     /// Within a leader epoch a high watermark never goes back, and never beyond the log's end.
     HighWatermarkMonotone,
     /// With acks=all, two replicas in sync, clean elections and one failure at a time, what is
-    /// acknowledged stays.
+    /// acknowledged stays, unless its transaction was aborted.
     AcknowledgedStays,
     /// With idempotence a record is in the log at most once, unless its client bumped its epoch.
     AtMostOnce,
@@ -327,17 +327,28 @@ fn unnamed(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
 /// Acknowledged records that must still be there, and are not.
 fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
     let client = &config(run, producer).client;
-    if acks(client) != Some(Acks::All) {
+    if client.acks() != Some(Acks::All) {
+        return None;
+    }
+    if uses_sequences_again(run, producer) {
         return None;
     }
     let told = run.census.of(producer);
     let partitions = run.simulation.partition_views();
     let is_promised = |place: usize| {
         let view = partitions.iter().find(|view| view.index.index() == place);
-        view.is_some_and(|view| keeps_what_it_has(run, view))
+        view.is_some_and(|view| {
+            keeps_what_it_has(run, view) && !concludes_too_much(run, client, view)
+        })
     };
-    let lost = told.records().find(|(partition, _, record)| {
-        record.fate() == Fate::AcknowledgedLost && is_promised(*partition)
+    let is_void = |place, ordinal| {
+        let record = (producer, place, ordinal);
+        run.watch
+            .transactions
+            .is_void(run.simulation.config(), record)
+    };
+    let lost = told.records().find(|&(place, ordinal, record)| {
+        record.fate() == Fate::AcknowledgedLost && is_promised(place) && !is_void(place, ordinal)
     });
     let (place, ordinal, _) = lost?;
     let partition = partitions.iter().find(|view| view.index.index() == place)?;
@@ -348,6 +359,25 @@ fn acknowledged(run: &Observed, producer: ProducerIndex) -> Option<Broken> {
         told.count(Fate::AcknowledgedLost),
     );
     Some(because(Invariant::AcknowledgedStays, text))
+}
+
+/// Whether a transactional client may have used a sequence number twice: of a batch that fails
+/// while it commits it takes the numbers back, and bumps no epoch (`handleFailedBatch` and
+/// `maybeTransitionToErrorState` of `TransactionManager`). If the batch was written after all, the
+/// next one passes for it.
+fn uses_sequences_again(run: &Observed, producer: ProducerIndex) -> bool {
+    let is_transactional = config(run, producer).client.transactional_id().is_some();
+    is_transactional && run.watch.producers[producer.index()].told_failed > 0
+}
+
+/// Whether an idempotent librdkafka may take a message for written that was not: a leader that
+/// does not know it takes any first sequence, so the second batch may be acknowledged where the
+/// first was refused, and what comes before an acknowledged one counts as delivered
+/// (`rd_kafka_dr_implicit_ack`).
+fn concludes_too_much(run: &Observed, client: &ClientConfig, view: &PartitionView) -> bool {
+    matches!(client, ClientConfig::Rdkafka(_))
+        && is_idempotent(client)
+        && run.watch.partition(view.index).refusals > 0
 }
 
 /// Whether nothing that is committed in this partition may go away.
@@ -496,16 +526,6 @@ fn ledger(run: &Observed) -> Option<Broken> {
 }
 
 /// The acks that a client asks for, where a broker takes them.
-fn acks(client: &ClientConfig) -> Option<Acks> {
-    match client {
-        ClientConfig::Java(settings) => Some(settings.acks),
-        ClientConfig::Rdkafka(settings) => match settings.acks {
-            RequiredAcks::Valid(acks) => Some(acks),
-            RequiredAcks::Refused(_) => None,
-        },
-    }
-}
-
 fn is_idempotent(client: &ClientConfig) -> bool {
     match client {
         ClientConfig::Java(settings) => settings.idempotence,

@@ -11,7 +11,9 @@ use super::drive::Observed;
 use crate::kafka::settings::IsolationLevel;
 use crate::kafka::transaction::{ProducerIdAndEpoch, TransactionResult};
 use crate::sim::Simulation;
-use crate::sim::fact::{Consumed, Fact, Stamped};
+use crate::sim::config::Config;
+use crate::sim::fact::{Acknowledged, Consumed, Fact, Stamped};
+
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::SimTime;
 use crate::sim::view::PartitionView;
@@ -20,6 +22,8 @@ use crate::sim::view::{Content, LogBatch};
 /// A transaction that its coordinator has decided.
 #[derive(Clone, Debug)]
 struct Decision {
+    at: SimTime,
+    transactional_id: String,
     /// The producer id, and the epoch of its markers.
     producer: ProducerIdAndEpoch,
     result: TransactionResult,
@@ -38,6 +42,8 @@ pub(super) struct TransactionWatch {
     owners: BTreeMap<ProducerIdAndEpoch, ProducerIndex>,
     /// Clients that were given what another one has.
     shared: Vec<(ProducerIdAndEpoch, ProducerIndex, ProducerIndex)>,
+    /// What transactional producers were told to be written.
+    acknowledged: Vec<Acknowledged>,
 }
 
 impl TransactionWatch {
@@ -45,14 +51,16 @@ impl TransactionWatch {
     pub(super) fn hear(&mut self, stamped: &Stamped) {
         match &stamped.fact {
             Fact::TransactionChanged {
+                transactional_id,
                 state,
                 producer_id,
                 epoch,
                 partitions,
-                ..
             } => {
                 if let Some(result) = state.prepared() {
                     self.decisions.push(Decision {
+                        at: stamped.at,
+                        transactional_id: transactional_id.to_string(),
                         producer: (*producer_id, *epoch),
                         result,
                         partitions: partitions.clone(),
@@ -79,6 +87,33 @@ impl TransactionWatch {
         }
     }
 
+    /// A transactional producer was told that records are written.
+    pub(super) fn note_acknowledged(&mut self, acknowledged: &Acknowledged, config: &Config) {
+        if id_of(config, acknowledged.producer).is_some() {
+            self.acknowledged.push(*acknowledged);
+        }
+    }
+
+    /// Whether the acknowledgement of a record is void, because its transaction was aborted next.
+    pub(super) fn is_void(&self, config: &Config, record: (ProducerIndex, usize, u64)) -> bool {
+        let (producer, place, ordinal) = record;
+        let is_it = |batch: &&Acknowledged| {
+            let ordinals = batch.first_ordinal..batch.first_ordinal + u64::from(batch.records);
+            batch.producer == producer
+                && batch.partition.index() == place
+                && ordinals.contains(&ordinal)
+        };
+        let Some(batch) = self.acknowledged.iter().find(is_it) else {
+            return false;
+        };
+        let mut decisions = self.decisions.iter();
+        let next = decisions.find(|decision| {
+            batch.at <= decision.at
+                && id_of(config, producer) == Some(decision.transactional_id.as_str())
+        });
+        next.is_some_and(|decision| decision.result == TransactionResult::Abort)
+    }
+
     /// An application was given records.
     pub(super) fn note_given(&mut self, consumed: &Consumed, simulation: &Simulation) {
         let reader = &simulation.config().consumers[consumed.consumer.index()];
@@ -86,6 +121,10 @@ impl TransactionWatch {
             self.given.push(*consumed);
         }
     }
+}
+
+fn id_of(config: &Config, producer: ProducerIndex) -> Option<&str> {
+    config.producers[producer.index()].client.transactional_id()
 }
 
 /// What the log says of a batch.

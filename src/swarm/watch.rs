@@ -26,6 +26,8 @@ pub(super) struct PartitionWatch {
     robbed: BTreeSet<BrokerIndex>,
     /// Whether acknowledged records may be lost.
     pub(super) is_void: bool,
+    /// Times that its leader was told to refuse batches.
+    pub(super) refusals: u32,
     /// Whether records ever left the log.
     pub(super) is_truncated: bool,
     /// Where its log began.
@@ -99,12 +101,20 @@ impl Watch {
             self.transactions.hear(stamped);
         }
         for flow in &output.flows {
-            if let Flow::Consumed(consumed) = flow {
-                let GroupIndex(group) = consumed.group;
-                if let Some(watch) = self.partitions.get_mut(&consumed.partition) {
-                    watch.given[group as usize].insert(consumed.from_offset, consumed.to_offset);
+            match flow {
+                Flow::Consumed(consumed) => {
+                    let GroupIndex(group) = consumed.group;
+                    if let Some(watch) = self.partitions.get_mut(&consumed.partition) {
+                        let given = &mut watch.given[group as usize];
+                        given.insert(consumed.from_offset, consumed.to_offset);
+                    }
+                    self.transactions.note_given(consumed, simulation);
                 }
-                self.transactions.note_given(consumed, simulation);
+                Flow::Acknowledged(acknowledged) => {
+                    let config = simulation.config();
+                    self.transactions.note_acknowledged(acknowledged, config);
+                }
+                _ => {}
             }
         }
         self.look(simulation);
@@ -124,6 +134,7 @@ impl Watch {
                 isr: view.replicas,
                 robbed: BTreeSet::new(),
                 is_void: false,
+                refusals: 0,
                 is_truncated: false,
                 start_offset: view.log_start_offset,
                 seen: None,
@@ -185,12 +196,14 @@ impl Watch {
                 }
             }
             Command::Inject {
-                error: ErrorCode::UnknownProducerId,
-                partition,
-                ..
+                error, partition, ..
             } => {
-                if let Some(index) = simulation.find_partition(*partition) {
+                let index = simulation.find_partition(*partition);
+                if let (ErrorCode::UnknownProducerId, Some(index)) = (*error, index) {
                     self.void(index);
+                }
+                if let Some(watch) = index.and_then(|index| self.partitions.get_mut(&index)) {
+                    watch.refusals += 1;
                 }
             }
             Command::Producer(producer, ProducerFault::Crash | ProducerFault::Restart)

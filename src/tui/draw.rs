@@ -13,7 +13,7 @@ use crate::tui::model::{Detail, Extent, Layer, Model};
 use crate::tui::pane::{PANES, Pane};
 use crate::tui::panel::footer::Footer;
 use crate::tui::panel::header::Header;
-use crate::tui::panel::{self, card, help, sheet};
+use crate::tui::panel::{self, card, help, sheet, why};
 use crate::tui::scene::Scene;
 use crate::tui::text;
 use crate::tui::widget::frame::{Grid, Title, inside};
@@ -251,6 +251,10 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
             let content = scene.content(scene.model.focus);
             let title = format!("Fidelity of: {}", content.name());
             Some((title, card::lines(theme, &content, width), *first))
+        }
+        Layer::Why(chains, first) => {
+            let title = format!("Why: {}", scene.content(scene.model.focus).name());
+            Some((title, why::lines(theme, chains, width), *first))
         }
         Layer::Text(words, first) => {
             let style = theme.styles.text.plain;

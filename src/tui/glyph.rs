@@ -61,6 +61,8 @@ pub struct Glyphs {
     pub ellipsis: &'static str,
     /// From one thing to another.
     pub arrow: &'static str,
+    /// From an effect to its cause, on the line below.
+    pub because: &'static str,
     /// There is more above.
     pub more_above: &'static str,
     /// There is more below.
@@ -117,6 +119,7 @@ pub const UNICODE: Glyphs = Glyphs {
     dot: "·",
     ellipsis: "…",
     arrow: "→",
+    because: "←",
     more_above: "↑",
     more_below: "↓",
     times: "×",
@@ -162,6 +165,7 @@ pub const ASCII: Glyphs = Glyphs {
     dot: "-",
     ellipsis: "~",
     arrow: ">",
+    because: "<",
     more_above: "^",
     more_below: "v",
     times: "x",

@@ -48,6 +48,7 @@ impl Context {
             Layer::None => Self::Dashboard,
             Layer::Help(_)
             | Layer::Card(_)
+            | Layer::Why(..)
             | Layer::Text(..)
             | Layer::Output(..)
             | Layer::Briefing(_)
@@ -241,6 +242,8 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Always   [char('-')] "-" Msg::ZoomOut, "longer time axis", "";
     Dashboard Always   [char('/')] "/" Msg::OpenFilter, "show only events that contain a text",
         "filter";
+    Dashboard Always   [char('w')] "w" Msg::AskWhy,
+        "why: what the focused pane shows comes from", "why";
     Dashboard Always   [char('i')] "i" Msg::OpenCard,
         "what of the focused pane is exact, approximated or absent", "fidelity";
     Dashboard Going    [key(KeyCode::End)] "End" Msg::ToEnd, "as fast as possible to the end", "end";
@@ -262,7 +265,7 @@ pub static KEYMAP: &[Binding] = rows! {
     Text Always [key(KeyCode::PageUp)] "PgUp" Msg::Scroll(Scroll::PageUp), "up by a screen", "";
     Text Always [key(KeyCode::PageDown), char(' ')] "PgDn" Msg::Scroll(Scroll::PageDown),
         "down by a screen", "";
-    Text Always [key(KeyCode::Esc), char('?'), char('i'), key(KeyCode::Enter)] "Esc" Msg::Close,
+    Text Always [key(KeyCode::Esc), char('?'), char('i'), char('w'), key(KeyCode::Enter)] "Esc" Msg::Close,
         "close", "close";
     Leave Always [key(KeyCode::Enter), char('y')] "Enter" Msg::Accept,
         "leave this run for the list of scenarios", "leave this run";

@@ -1,6 +1,7 @@
 //! The state of the screen, and nothing else: what is focused, open, typed, scrolled. The run
 //! itself lives in the session.
 
+use crate::insight::why::Chain;
 use crate::sim::time::SimSpan;
 use crate::tui::line_edit::LineEdit;
 use crate::tui::msg::{Life, Trouble};
@@ -89,6 +90,8 @@ pub enum Layer {
     Filter,
     /// What of the focused pane is exact, approximated or absent, from this line on.
     Card(u16),
+    /// What the focused pane shows comes from, from this line on.
+    Why(Vec<Chain>, u16),
     /// A longer text, from this line on.
     Text(String, u16),
     /// What one of Kafka's tools printed, from this line on.

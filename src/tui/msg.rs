@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::insight::why::{Chain, Question};
 use crate::sim::time::SimTime;
 use crate::tui::line_edit::Edit;
 use crate::tui::pane::Pane;
@@ -55,6 +56,8 @@ pub enum Msg {
     OpenFilter,
     /// What of the focused pane is exact, approximated or absent.
     OpenCard,
+    /// What the focused pane shows comes from.
+    AskWhy,
     /// Say that the page is seen.
     Acknowledge,
     /// Ask for the next hint.
@@ -90,6 +93,8 @@ pub enum Msg {
     Answered(Result<String, Trouble>),
     /// What the word before the cursor could become.
     Completed(Completion),
+    /// What it comes from.
+    Explained(Vec<Chain>),
     /// The run starts over from here.
     Restarted(String),
     /// It could not be started over.
@@ -172,6 +177,8 @@ pub enum Effect {
     Command(String),
     /// Ask what the word at the end of this text could become.
     Complete(String),
+    /// Ask where something comes from.
+    Why(Question),
     /// Go back to the start of the run.
     Rewind,
     /// Tell the session that the page is seen.

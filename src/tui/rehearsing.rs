@@ -109,7 +109,8 @@ pub(super) fn decided(run: &Run) -> Option<Msg> {
     is_news.then_some(Msg::Decided)
 }
 
-fn failed(text: &str) -> Msg {
+/// What cannot be done, in words.
+pub(super) fn failed(text: &str) -> Msg {
     Msg::Refused(Trouble {
         text: text.to_owned(),
         hint: None,

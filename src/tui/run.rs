@@ -10,6 +10,7 @@ use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
 
 use crate::command;
+use crate::insight::why::why;
 use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::sim::Progress;
@@ -20,7 +21,7 @@ use crate::tui::model::{Model, Origin, RunFacts};
 use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Trouble};
 use crate::tui::pace::{Motion, Speed};
 use crate::tui::rehearsing;
-use crate::tui::scene::ask_for_series;
+use crate::tui::scene::{ask_for_series, is_secret};
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
 
@@ -150,6 +151,13 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
         Effect::Acknowledge => rehearsing::acknowledge(&mut run.session),
         Effect::Hint => rehearsing::hint(&mut run.session),
         Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
+        Effect::Why(_) if is_secret(&run.model, &run.session) => {
+            rehearsing::failed("hidden until the debrief: find out by yourself")
+        }
+        Effect::Why(question) => {
+            let (simulation, insight) = (run.session.simulation(), run.session.insight());
+            Msg::Explained(why(question, simulation, insight))
+        }
         Effect::Restart => restart(run, load),
         Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => return,
     };

@@ -47,7 +47,8 @@ pub fn ask_for_series(session: &mut Session) {
     }
 }
 
-fn is_secret(model: &Model, session: &Session) -> bool {
+/// Whether what would tell the cause is hidden now.
+pub(crate) fn is_secret(model: &Model, session: &Session) -> bool {
     let plan = session.scenario().plan.as_ref();
     let is_blind = plan.is_some_and(|plan| plan.secrecy == Secrecy::Blind);
     is_blind

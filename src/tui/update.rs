@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::insight::why::Question;
+use crate::sim::ids::ProducerIndex;
 use crate::tui::line_edit::Edit;
 use crate::tui::model::{Detail, Layer, Model, Notice, Origin, Rehearsing};
 use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll};
@@ -33,6 +35,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.pace.motion = Motion::Running;
             Vec::new()
         }
+        Msg::AskWhy => vec![Effect::Why(question(model))],
         Msg::Restart => vec![Effect::Restart],
         Msg::Acknowledge => vec![Effect::Acknowledge],
         Msg::Hint => vec![Effect::Hint],
@@ -51,6 +54,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::Answered(_)
         | Msg::Completed(_)
+        | Msg::Explained(_)
         | Msg::Restarted(_)
         | Msg::NotRestarted(_)
         | Msg::Decided
@@ -75,6 +79,7 @@ fn is_key(msg: &Msg) -> bool {
             | Msg::Resized
             | Msg::Answered(_)
             | Msg::Completed(_)
+            | Msg::Explained(_)
             | Msg::Restarted(_)
             | Msg::NotRestarted(_)
             | Msg::Decided
@@ -103,6 +108,7 @@ fn close(model: &mut Model) -> Vec<Effect> {
         Layer::None
         | Layer::Help(_)
         | Layer::Card(_)
+        | Layer::Why(..)
         | Layer::Text(..)
         | Layer::Output(..)
         | Layer::Briefing(_)
@@ -183,6 +189,21 @@ fn briefing(model: &Model) -> Layer {
     }
 }
 
+/// What somebody asks who looks at the focused pane and asks why.
+fn question(model: &Model) -> Question {
+    match model.focus {
+        Pane::Fill | Pane::Wait => {
+            let last = model.producers.saturating_sub(1);
+            Question::Producer(ProducerIndex(model.producer.min(last) as u16))
+        }
+        Pane::Partitions | Pane::Ledger => Question::Partitions,
+        Pane::Markers => Question::Transactions,
+        Pane::Cluster => Question::Cluster,
+        Pane::Warnings | Pane::Expectations => Question::Warnings,
+        Pane::Events => Question::Events,
+    }
+}
+
 fn zoom_to(model: &mut Model, zoom: Zoom) {
     model.zoom = zoom;
     model.notice = Some(Notice::Done(format!(
@@ -198,6 +219,7 @@ fn scroll(model: &mut Model, by: Scroll) {
     let (place, extent, by) = match &mut model.layer {
         Layer::Help(line)
         | Layer::Card(line)
+        | Layer::Why(_, line)
         | Layer::Text(_, line)
         | Layer::Output(_, line)
         | Layer::Briefing(line)
@@ -311,6 +333,7 @@ fn answer(model: &mut Model, msg: Msg) {
         }
         Msg::Answered(Err(trouble)) => model.prompt.trouble = Some(trouble),
         Msg::Completed(completion) => model.prompt.complete(&completion),
+        Msg::Explained(chains) => model.layer = Layer::Why(chains, 0),
         Msg::Restarted(sentence) => restart(model, sentence),
         Msg::NotRestarted(text) => model.layer = Layer::Text(text, 0),
         Msg::Decided => {

@@ -33,6 +33,7 @@ mod sticky;
 mod sticky_live;
 mod table;
 mod tools;
+mod tools_groups;
 mod trace;
 mod transactions;
 mod transactions_hanging;
@@ -46,7 +47,7 @@ use comparison::Comparison;
 use not_yet_modelled::{NOT_YET_MODELLED, matches};
 
 /// What compares the cases of each probe.
-const COMPARED: [fn() -> Vec<Comparison>; 25] = [
+const COMPARED: [fn() -> Vec<Comparison>; 26] = [
     dead_leader::compare,
     dead_leader_live::compare,
     failover::compare,
@@ -69,6 +70,7 @@ const COMPARED: [fn() -> Vec<Comparison>; 25] = [
     sticky::compare,
     sticky_live::compare,
     tools::compare,
+    tools_groups::compare,
     transactions::compare,
     transactions_hanging::compare,
     transactions_live::compare,

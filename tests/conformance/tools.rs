@@ -24,7 +24,7 @@ const MOMENTS: [&str; 3] = [
 ];
 
 /// What happens: faults of the recording's cluster, and the tools between them.
-enum Step {
+pub enum Step {
     /// To this second.
     Until(u64),
     /// A command that is no tool's.
@@ -41,6 +41,7 @@ const STEPS: &[Step] = {
         Tool("011-topics-describe"),
         Tool("012-topics-describe-all"),
         Tool("013-topics-describe-missing"),
+        Tool("014-topics-describe-overrides"),
         Tool("015-topics-alter-fewer"),
         Tool("016-topics-alter-equal"),
         Tool("017-topics-alter-zero"),
@@ -93,6 +94,10 @@ const STEPS: &[Step] = {
         Until(30),
         Tool("087-dead-describe"),
         Tool("088-dead-describe-single"),
+        Tool("089-dead-under-replicated"),
+        Tool("090-dead-unavailable"),
+        Tool("091-dead-under-min-isr"),
+        Tool("092-dead-at-min-isr"),
         Tool("093-election-preferred-dead"),
         Tool("094-election-unclean-healthy"),
         Tool("095-election-unclean-none-alive"),
@@ -113,9 +118,13 @@ const STEPS: &[Step] = {
 /// Every recorded tool that is built.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("tools");
-    let mut session = cluster();
+    walk(&golden, &mut cluster(), STEPS)
+}
+
+/// Goes through steps; what each tool among them prints beside what was recorded.
+pub fn walk(golden: &Golden, session: &mut Session, steps: &[Step]) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
-    for step in STEPS {
+    for step in steps {
         match step {
             Step::Until(second) => {
                 let _ = session.advance_to(SimTime::from_seconds(*second), u64::MAX);
@@ -123,7 +132,7 @@ pub fn compare() -> Vec<Comparison> {
             Step::Do(line) => {
                 session.command(line).expect("the cluster can do that");
             }
-            Step::Tool(case) => comparisons.push(beside(&golden, case, &mut session)),
+            Step::Tool(case) => comparisons.push(beside(golden, case, session)),
         }
     }
     comparisons
@@ -213,6 +222,10 @@ fn answer(session: &mut Session, line: &str) -> Vec<String> {
 /// The lines that the real tool printed: of a refusal its own words.
 pub fn printed(recorded: &Value) -> Vec<String> {
     let output = recorded["output"].as_str().unwrap_or_default();
+    let first = output.lines().find(|line| !line.is_empty());
+    if let Some(words) = first.filter(|line| line.starts_with("Error: ")) {
+        return vec![words.to_owned()];
+    }
     let innermost = output
         .lines()
         .find_map(|line| line.strip_prefix("Caused by: org.apache.kafka.common.errors."));
@@ -227,6 +240,17 @@ pub fn printed(recorded: &Value) -> Vec<String> {
     };
     let words: Vec<&str> = output.lines().take_while(|line| !is_rest(line)).collect();
     lines(&words.join("\n"))
+}
+
+/// The recording's members have no number in their ids.
+fn without_member(cell: &str) -> String {
+    const UUID: &str = "00000000-0000-0000-0000-0000000000";
+    match cell.split_once(UUID) {
+        Some((before, after)) if after.len() >= 2 => {
+            format!("{before}{UUID}00{}", &after[2..])
+        }
+        _ => cell.to_owned(),
+    }
 }
 
 /// Lines without what every cluster has for itself: the ids of topics, and moments.
@@ -247,7 +271,7 @@ pub fn lines(text: &str) -> Vec<String> {
             } else if is_moment && is_number {
                 format!("{:width$}", "#", width = cell.len())
             } else {
-                cell.to_owned()
+                without_member(cell)
             }
         });
         cells.collect::<Vec<_>>().join("\t")

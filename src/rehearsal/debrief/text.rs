@@ -178,6 +178,15 @@ fn cause(debrief: &Debrief, text: &mut String) {
         text.push_str("\nWhat the warnings said, and since when:\n\n");
         moments(&debrief.warnings, WARNINGS_TOLD, text);
     }
+    if !debrief.chains.is_empty() {
+        text.push_str("\nWhere it came from, as it stood when an alert fired last:\n\n");
+    }
+    for chain in &debrief.chains {
+        for (place, link) in chain.iter().enumerate() {
+            let sign = if place == 0 { "- " } else { "  ← " };
+            append(text, format_args!("{sign}{}\n", escaped(link)));
+        }
+    }
     if !debrief.cause.is_empty() {
         append(text, format_args!("\n{}\n", debrief.cause));
     }

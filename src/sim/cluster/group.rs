@@ -11,7 +11,7 @@ use crate::sim::config::Config;
 use crate::sim::consumer::{CallId, Consumer, Join, MemberId};
 use crate::sim::ids::{BrokerIndex, ConsumerIndex, GroupIndex, PartitionIndex, TopicIndex};
 use crate::sim::time::{SimSpan, SimTime};
-use crate::sim::view::{GroupPartitionView, GroupState, GroupView};
+use crate::sim::view::{GroupMemberView, GroupPartitionView, GroupState, GroupView};
 
 /// One group.
 #[derive(Clone, Debug)]
@@ -144,6 +144,19 @@ impl Group {
 }
 
 impl Cluster {
+    /// The members of a group, in the order in which they came.
+    pub fn group_members(&self, index: GroupIndex, consumers: &[Consumer]) -> Vec<GroupMemberView> {
+        let members = self.groups[index.index()].members.iter();
+        members
+            .map(|member| GroupMemberView {
+                consumer: member.consumer,
+                id: member.id,
+                client_id: consumers[member.consumer.index()].client_id().to_owned(),
+                assigned: member.assignment.clone(),
+            })
+            .collect()
+    }
+
     /// A group as seen from outside, with the positions of its members.
     pub fn group_view(
         &self,

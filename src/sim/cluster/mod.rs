@@ -16,6 +16,7 @@ mod controller;
 mod coordinator;
 mod election;
 mod group;
+mod group_tool;
 mod growth;
 mod handler;
 mod isr;

@@ -84,6 +84,11 @@ pub struct Consumer {
 }
 
 impl Consumer {
+    /// `client.id`.
+    pub fn client_id(&self) -> &str {
+        &self.client_id
+    }
+
     /// A consumer whose process has not started.
     pub fn new(config: &Config, me: ConsumerIndex) -> Self {
         let consumer = &config.consumers[me.index()];

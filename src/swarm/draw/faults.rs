@@ -10,6 +10,9 @@ const FIRST_MS: u64 = 800;
 /// 3 s, and its followers are in sync again soon after.
 const APART_MS: u64 = 6_500;
 
+/// A slow producer's records a second: two loads of the longest kind still end before the run.
+const SLOW_RATE: u64 = 60;
+
 /// Answers that a broker may give instead of appending.
 const ERRORS: [&str; 9] = [
     "NOT_LEADER_OR_FOLLOWER",
@@ -219,7 +222,10 @@ fn of_producer(dice: &mut Dice, world: &World, (from, to): (u64, u64)) -> Episod
             let setting = dice.pick(&["linger.ms=50", "batch.size=1000", "max.block.ms=1000"]);
             vec![(from, format!("set producer {name} {setting}"))]
         }
-        3 => vec![(from, format!("rate {name} {}", dice.pick(&[30, 400])))],
+        3 => vec![(
+            from,
+            format!("rate {name} {}", dice.pick(&[SLOW_RATE, 400])),
+        )],
         _ => vec![
             (from, format!("producer pause {name}")),
             (to, format!("producer resume {name}")),

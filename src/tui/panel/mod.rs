@@ -19,6 +19,7 @@ pub mod room;
 pub mod sheet;
 pub mod wait;
 pub mod warnings;
+pub mod why;
 
 use std::fmt::Debug;
 
