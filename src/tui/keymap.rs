@@ -194,6 +194,11 @@ macro_rules! rows {
 pub static KEYMAP: &[Binding] = rows! {
     Dashboard Running  [char(' ')] "Space" Msg::TogglePause, "pause, or go on", "pause";
     Dashboard Paused   [char(' ')] "Space" Msg::TogglePause, "", "go on";
+    Dashboard Rehearsing [char('a')] "a" Msg::Acknowledge, "say that the page is seen",
+        "acknowledge";
+    Dashboard Rehearsing [char('h')] "h" Msg::Hint, "ask for a hint, which costs score", "hint";
+    Dashboard Rehearsal [char('b')] "b" Msg::OpenBriefing,
+        "the briefing of a rehearsal, or its debrief", "briefing";
     Dashboard Paused   [char('.')] "." Msg::Step, "pause, and one event on", "event" as ", .";
     Dashboard Always   [char(',')] "," Msg::StepBack, "pause, and one event back", "";
     Dashboard Running  [char('.')] "." Msg::Step, "", "";
@@ -201,11 +206,6 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Going    [char('>')] ">" Msg::Faster, "faster", "";
     Dashboard NotRealTime [char('=')] "=" Msg::RealTime, "real time", "real time";
     Dashboard Always   [char(':')] ":" Msg::OpenPrompt, "type a command: a fault, a knob", "command";
-    Dashboard Rehearsing [char('a')] "a" Msg::Acknowledge, "say that the page is seen",
-        "acknowledge";
-    Dashboard Rehearsing [char('h')] "h" Msg::Hint, "ask for a hint, which costs score", "hint";
-    Dashboard Rehearsal [char('b')] "b" Msg::OpenBriefing,
-        "the briefing of a rehearsal, or its debrief", "briefing";
     Dashboard Small    [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,
         "the focused pane over the whole screen, or back among the others", "expand";
     Dashboard Expanded [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kdrill::headless::rehearse::{load_rehearsal, play};
 use kdrill::rehearsal::script::ScriptLine;
@@ -11,6 +12,13 @@ use kdrill::rehearsal::{AlertState, Loss, Verdict, script};
 use kdrill::scenario::{Overrides, Paint, Source, library, load};
 use kdrill::session::{Memory, Session};
 use kdrill::sim::time::{SimSpan, SimTime};
+use kdrill::tui::model::{Layer, Origin};
+use kdrill::tui::msg::Msg;
+use kdrill::tui::pace::Speed;
+use kdrill::tui::theme::{Charset, Colors, Theme};
+use kdrill::tui::{Load, Run};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 /// A broker dies at 5 s, and is missed within seconds; starting it is the cure.
 const SMALL: &str = r#"
@@ -308,4 +316,51 @@ fn unknown_names_in_conditions_are_found_with_carets() {
         "vary = [{ path = \"nowhere.at\", one-of = [1] }]",
     );
     assert!(text.contains("unknown key `nowhere`"), "{text}");
+}
+
+/// What stands on a screen.
+fn screen(run: &Run) -> String {
+    let area = Rect::new(0, 0, 120, 36);
+    let mut buffer = Buffer::empty(area);
+    let _cursor = run.draw(&mut buffer);
+    let cells = buffer.content().chunks(usize::from(area.width));
+    let lines = cells.map(|line| line.iter().map(ratatui::buffer::Cell::symbol).collect());
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+fn frames(run: &mut Run, load: &Load, count: usize) {
+    for _ in 0..count {
+        run.apply(Msg::Frame(Duration::from_millis(50)), load);
+    }
+}
+
+#[test]
+fn on_the_screen_the_briefing_waits_the_cause_is_hidden_and_the_debrief_comes_by_itself() {
+    let theme = Theme::new(Colors::None, Charset::Unicode);
+    let load: Load = Box::new(|_| Err(String::new()));
+    let run = Run::new(session(SMALL), theme, Speed::REAL, Origin::CommandLine);
+    let mut run = run.briefed();
+    assert!(!run.is_moving());
+    assert!(screen(&run).contains("Trips are sent."));
+    run.apply(Msg::Close, &load);
+    assert!(run.is_moving());
+    frames(&mut run, &load, 12 * 20);
+    let seen = screen(&run);
+    assert!(
+        seen.contains("PAGE Old") && seen.contains("Find the broker."),
+        "{seen}"
+    );
+    assert!(
+        !seen.contains("Small") && !seen.contains("is killed"),
+        "{seen}"
+    );
+    run.apply(Msg::Hint, &load);
+    assert!(screen(&run).contains("It is a broker."));
+    run.apply(Msg::Close, &load);
+    frames(&mut run, &load, 40 * 20);
+    assert_eq!(run.model.layer, Layer::Debrief(0));
+    assert!(screen(&run).contains("Lost: the time was up"));
+    assert!(!run.is_moving());
+    run.apply(Msg::Close, &load);
+    assert!(screen(&run).contains("Small"));
 }
