@@ -362,5 +362,5 @@ fn on_the_screen_the_briefing_waits_the_cause_is_hidden_and_the_debrief_comes_by
     assert!(screen(&run).contains("Lost: the time was up"));
     assert!(!run.is_moving());
     run.apply(Msg::Close, &load);
-    assert!(screen(&run).contains("Small"));
+    assert!(!screen(&run).contains("hidden until the debrief"));
 }
