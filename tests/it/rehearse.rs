@@ -364,3 +364,20 @@ fn on_the_screen_the_briefing_waits_the_cause_is_hidden_and_the_debrief_comes_by
     run.apply(Msg::Close, &load);
     assert!(!screen(&run).contains("hidden until the debrief"));
 }
+
+#[test]
+fn a_cut_is_not_written_on_the_screen_of_a_blind_rehearsal() {
+    let source = Source::Embedded("stalled-fleet".to_owned());
+    let scenario = load_rehearsal(&source, None).unwrap();
+    let theme = Theme::new(Colors::None, Charset::Unicode);
+    let session = Session::new(Arc::new(scenario));
+    let mut run = Run::new(session, theme, Speed::REAL, Origin::CommandLine);
+    run.go_to(SimTime::from_seconds(25));
+    assert!(screen(&run).contains("2 ready"), "{}", screen(&run));
+    assert!(!screen(&run).contains("cut"));
+    run.session.give_up();
+    let load: Load = Box::new(|_| Err(String::new()));
+    run.apply(Msg::Frame(Duration::from_millis(50)), &load);
+    run.apply(Msg::Close, &load);
+    assert!(screen(&run).contains("2 cut"), "{}", screen(&run));
+}
