@@ -2,6 +2,7 @@
 
 mod keys;
 mod record;
+mod rehearse;
 mod shot;
 mod swarm;
 
@@ -14,6 +15,7 @@ use crate::sim::time::SimSpan;
 
 pub use keys::{KeysArgs, KeysFormat, ListedKeys, SerializerName};
 pub use record::{AsciicastName, RecordArgs};
+pub use rehearse::{DebriefFormatName, RehearseArgs};
 pub use shot::{BackgroundName, PaneName, ShotArgs, StillFormatName};
 pub use swarm::SwarmArgs;
 
@@ -55,6 +57,8 @@ pub enum Action {
         /// Its name.
         name: String,
     },
+    /// Rehearse an incident: be paged, act, win or lose, and read the debrief.
+    Rehearse(RehearseArgs),
     /// Record a run as an asciinema recording, without a terminal and without waiting.
     Record(RecordArgs),
     /// Write one frame of a run to a file: as a picture, or as text.

@@ -4,10 +4,13 @@
 //! at once; the report is written whole or not at all; what goes to standard error (problems,
 //! notes, progress) never mixes with the report.
 
+pub mod attempts;
 pub mod catalog;
 mod exit;
 mod progress;
+pub mod rehearse;
 pub mod select;
+pub mod wheel;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

@@ -8,6 +8,7 @@ pub mod kafka;
 pub mod keys;
 pub mod lint;
 pub mod recording;
+pub mod rehearsal;
 pub mod report;
 pub mod scaffold;
 pub mod scenario;

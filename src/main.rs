@@ -3,6 +3,7 @@
 mod looks;
 mod manual;
 mod record;
+mod rehearse;
 mod screen;
 mod shot;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Some(Action::Check { paths }) => catalog::check(&paths).into(),
         Some(Action::List) => catalog::list().into(),
         Some(Action::Show { name }) => catalog::show(&name).into(),
+        Some(Action::Rehearse(args)) => rehearse::run(&args),
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
         Some(Action::Keys(args)) => keys(args),

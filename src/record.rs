@@ -24,6 +24,7 @@ pub fn run(args: RecordArgs) -> Exit {
             seed: args.seed,
             until: None,
             set: args.set,
+            vary: None,
         },
         size: args.size,
         fps: args.fps,

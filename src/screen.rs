@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kdrill::cli::{RunArgs, ScreenArgs, ThemeName};
 use kdrill::headless::{Exit, complain, paint_for, select};
+use kdrill::rehearsal::debrief::Debrief;
 use kdrill::scenario::{Overrides, Paint, Scenario, Source, load};
 use kdrill::session::Session;
 use kdrill::tui::pace::Speed;
@@ -18,6 +19,7 @@ pub fn run(args: &RunArgs) -> ExitCode {
         seed: args.seed,
         until: args.until,
         set: args.set.clone(),
+        vary: None,
     };
     let Some(wanted) = args.scenarios.first() else {
         return shown(tui::run_picker(options(&args.screen, None, overrides)));
@@ -43,6 +45,26 @@ pub fn run(args: &RunArgs) -> ExitCode {
         session,
         options(&args.screen, Some(source), overrides),
     ))
+}
+
+/// Shows a rehearsal: what it came to, and how the screen was left. `None`: it could not be shown.
+pub fn rehearse(
+    screen: &ScreenArgs,
+    (scenario, source, seed): (Scenario, Source, Option<u64>),
+) -> Option<(Option<Debrief>, u8)> {
+    let overrides = Overrides {
+        seed,
+        vary: seed,
+        ..Overrides::default()
+    };
+    let session = Session::new(Arc::new(scenario));
+    match tui::rehearse(session, options(screen, Some(source), overrides)) {
+        Ok((exit, debrief)) => Some((debrief, exit.code())),
+        Err(error) => {
+            complain(&format!("error: the screen cannot be used: {error}"));
+            None
+        }
+    }
 }
 
 fn options(screen: &ScreenArgs, named: Option<Source>, overrides: Overrides) -> Options {

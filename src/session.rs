@@ -11,6 +11,7 @@
 //!   digest. Going back in time is exactly such a replay, from a snapshot.
 //! - Nobody can look into the future: a command after going back drops the journal behind it.
 
+mod rehearse;
 mod rewind;
 mod snapshot;
 
@@ -21,6 +22,8 @@ use crate::insight::Insight;
 use crate::insight::metric::Metric;
 use crate::insight::sampler::TooManySeries;
 use crate::insight::{deed, sampler};
+use crate::rehearsal::Rehearsal;
+use crate::rehearsal::typed::{Deed, DeedKind};
 use crate::scenario::Scenario;
 use crate::sim::command::Command;
 use crate::sim::fact::{Fact, Stamped};
@@ -57,6 +60,10 @@ pub struct Session {
     names: Names,
     simulation: Simulation,
     insight: Insight,
+    /// Where the scenario is one.
+    rehearsal: Option<Rehearsal>,
+    /// What the person did, looks too.
+    deeds: Vec<Deed>,
     journal: Vec<JournalEntry>,
     /// Entries of the journal that the engine has.
     given: usize,
@@ -79,11 +86,15 @@ impl Session {
     /// A run of `scenario` at time zero.
     pub fn with_memory(scenario: Arc<Scenario>, memory: Memory) -> Self {
         let config = Arc::clone(&scenario.config);
-        let insight = Insight::new(&config, &Arc::from(scenario.expectations.as_slice()));
+        let mut insight = Insight::new(&config, &Arc::from(scenario.expectations.as_slice()));
+        let plan = scenario.plan.as_ref();
+        let rehearsal = plan.map(|plan| Rehearsal::new(plan, &mut insight, &config));
         let mut session = Self {
             names: Names::of(&config),
             simulation: Simulation::new(config),
             insight,
+            rehearsal,
+            deeds: Vec::new(),
             journal: Vec::new(),
             given: 0,
             next_sample: SimTime::ZERO,
@@ -199,6 +210,9 @@ impl Session {
         if !self.is_finished {
             self.is_finished = true;
             self.insight.finish(&self.simulation);
+            if let Some(rehearsal) = &mut self.rehearsal {
+                rehearsal.finish(&self.deeds, self.simulation.now());
+            }
         }
     }
 
@@ -210,13 +224,22 @@ impl Session {
         // Everything of this moment comes first, so that a replay finds the command's place.
         let _reached = self.advance_to(self.now(), u64::MAX);
         let at = self.now();
-        let reply = self.reply(&command, line)?;
+        let reply = match self.reply(&command, line) {
+            Ok(reply) => reply,
+            Err(problem) => {
+                self.remember(line, DeedKind::Refused(problem.message.clone()));
+                return Err(problem);
+            }
+        };
         if matches!(command, Command::Inquire(_) | Command::Follow { .. }) {
             // Looking changes nothing.
+            self.remember(line, DeedKind::Looked(command));
             return Ok(reply);
         }
         self.journal.truncate(self.given);
         self.snapshots.forget_after(at);
+        self.deeds.retain(|deed| deed.at <= at);
+        self.remember(line, DeedKind::Acted(command.clone()));
         self.journal.push(JournalEntry {
             at,
             line: line.to_owned(),
@@ -300,6 +323,9 @@ impl Session {
     fn observe(&mut self) -> u64 {
         self.simulation.drain(&mut self.output);
         self.insight.observe(&self.output);
+        if let Some(rehearsal) = &mut self.rehearsal {
+            rehearsal.observe(&self.output);
+        }
         let is_growth = |stamped: &Stamped| matches!(stamped.fact, Fact::PartitionsAdded { .. });
         if self.output.facts.iter().any(is_growth) {
             self.follow_topics();
@@ -310,6 +336,9 @@ impl Session {
     fn sample_if_due(&mut self) {
         if self.next_sample <= self.now() {
             self.insight.sample(&self.simulation);
+            if let Some(rehearsal) = &mut self.rehearsal {
+                rehearsal.sample(&self.insight, &self.deeds, &self.simulation);
+            }
             let sample = self.simulation.config().sample;
             self.next_sample += sample.max(crate::sim::time::SimSpan::from_nanos(1));
             self.keep_snapshot();

@@ -27,6 +27,7 @@ pub fn run(args: ShotArgs) -> Exit {
             seed: args.seed,
             until: None,
             set: args.set,
+            vary: None,
         },
         at: args.at,
         size: args.size,

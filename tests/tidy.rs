@@ -14,10 +14,21 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sim", &["kafka"]),
     ("insight", &["sim", "kafka"]),
     ("command", &["sim", "kafka"]),
-    ("scenario", &["command", "insight", "sim", "kafka"]),
+    ("rehearsal", &["insight", "command", "sim", "kafka"]),
+    (
+        "scenario",
+        &["command", "rehearsal", "insight", "sim", "kafka"],
+    ),
     (
         "session",
-        &["scenario", "command", "insight", "sim", "kafka"],
+        &[
+            "scenario",
+            "command",
+            "rehearsal",
+            "insight",
+            "sim",
+            "kafka",
+        ],
     ),
     (
         "report",
@@ -26,7 +37,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "headless",
         &[
-            "cli", "report", "session", "scenario", "command", "insight", "sim", "kafka",
+            "cli",
+            "report",
+            "session",
+            "scenario",
+            "command",
+            "rehearsal",
+            "insight",
+            "sim",
+            "kafka",
         ],
     ),
     (
@@ -41,7 +60,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "tui",
-        &["session", "scenario", "command", "insight", "sim", "kafka"],
+        &[
+            "session",
+            "scenario",
+            "command",
+            "rehearsal",
+            "insight",
+            "sim",
+            "kafka",
+        ],
     ),
     (
         "recording",

@@ -88,6 +88,28 @@ pub enum Bound {
     Between(f64, f64),
 }
 
+impl Bound {
+    /// Whether `value` satisfies it.
+    pub fn holds(self, value: f64) -> bool {
+        match self {
+            Self::Below(limit) => value < limit,
+            Self::Above(limit) => limit < value,
+            Self::Between(low, high) => low <= value && value <= high,
+            Self::Equals(wanted) => (value - wanted).abs() <= half_of_last_digit(wanted),
+        }
+    }
+}
+
+/// Half of the last digit of a number as it is written shortest: 0.05 for 0.4, 0.5 for 30720.
+fn half_of_last_digit(written: f64) -> f64 {
+    let text = format!("{written}");
+    let decimals = text
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len());
+    // A hair more, so that a value on the edge is not lost to its binary representation.
+    (0..decimals).fold(0.5, |half, _| half / 10.0) * (1.0 + 1e-9)
+}
+
 /// How often and when something happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventCheck {

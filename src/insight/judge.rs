@@ -19,6 +19,7 @@ use crate::sim::fact::Stamped;
 use crate::sim::time::SimTime;
 
 use event::EventState;
+pub use event::is_event;
 use figure::FigureState;
 
 /// How an expectation stands.

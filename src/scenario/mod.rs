@@ -26,12 +26,14 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod vary;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::command::Names;
 use crate::insight::expectation::Expectation;
+use crate::rehearsal::plan::Plan;
 use crate::sim::config::{Config, DURATION_MAX};
 use crate::sim::time::SimSpan;
 
@@ -59,6 +61,8 @@ pub struct Overrides {
     pub until: Option<SimSpan>,
     /// `path=value`, in order (`--set`).
     pub set: Vec<String>,
+    /// Draws the numbers that a rehearsal varies (`[rehearsal] vary`) by this seed.
+    pub vary: Option<u64>,
 }
 
 /// How much Kafka it takes to follow a scenario (`[scenario] level`).
@@ -89,6 +93,8 @@ pub struct Scenario {
     pub config: Arc<Config>,
     /// What must hold, in the order of the file.
     pub expectations: Vec<Expectation>,
+    /// What makes it a rehearsal, if anything does.
+    pub plan: Option<Arc<Plan>>,
     /// What is worth knowing: settings that silently change, keys without effect.
     pub notes: Vec<Note>,
     /// The file's own text, without those that it refers to.
@@ -157,6 +163,7 @@ fn read(
         }
     };
     let mut whole = extend::read(sources, main, findings);
+    vary::apply(&mut whole.table, overrides.vary, findings);
     for set in &overrides.set {
         set::apply(&mut whole.table, set, sources, findings);
     }
@@ -190,6 +197,7 @@ fn read(
         },
         config: Arc::new(lowered.config),
         expectations: lowered.expectations,
+        plan: lowered.plan.map(Arc::new),
         notes: Vec::new(),
         text: sources.text(main).to_owned(),
         path: match sources.location(main) {

@@ -82,6 +82,11 @@ impl<'a> Fields<'a> {
             .and_then(|number| T::try_from(number).ok())
     }
 
+    /// `true` or `false`; absent is `false`.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.scalar(name).is_some_and(|text| text == "true")
+    }
+
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         match self.valid(name) {
             Some(node) => number(&node.value),

@@ -78,6 +78,7 @@ fn kind(of: &'static Kind, definitions: &mut Definitions) -> Value {
         }
         Kind::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+$" }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Whole(least, most) => {
             let mut schema = json!({ "type": "integer", "minimum": *least as i64 });
             if let (Ok(most), Value::Object(object)) = (i64::try_from(*most), &mut schema)

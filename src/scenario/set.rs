@@ -17,9 +17,9 @@ use super::tree::{Entry, Node, Place, SourceId, Table, Value, node};
 pub(crate) const SHOWN_AS: &str = "--set";
 
 /// One part of a path.
-struct Part {
-    text: String,
-    place: Place,
+pub(crate) struct Part {
+    pub(crate) text: String,
+    pub(crate) place: Place,
 }
 
 /// Changes a tree; what is wrong is pointed at in the option's text.
@@ -44,7 +44,7 @@ pub(crate) fn apply(root: &mut Table, set: &str, sources: &mut Sources, findings
 }
 
 /// The parts of a dotted key, as TOML reads them.
-fn parts(path: &str, source: SourceId) -> Option<Vec<Part>> {
+pub(crate) fn parts(path: &str, source: SourceId) -> Option<Vec<Part>> {
     let text = format!("{path}=0");
     let document = DeTable::parse(&text).ok()?;
     let mut parts = Vec::new();
@@ -92,7 +92,7 @@ fn without_places(value: &Spanned<DeValue<'_>>, place: Place) -> Value {
     moved.value
 }
 
-fn put(
+pub(crate) fn put(
     spec: &'static TableSpec,
     table: &mut Table,
     parts: &[Part],

@@ -208,6 +208,7 @@ fn fits(kind: &Kind, value: &Value) -> bool {
         | Kind::Path
         | Kind::Command
         | Kind::Call => matches!(value, Value::Text(_)),
+        Kind::Flag => matches!(value, Value::Boolean(_)),
         Kind::Whole(..) => matches!(value, Value::Integer(_)),
         Kind::Number(..) | Kind::Quantity(Quantity::RecordRate) => {
             matches!(value, Value::Integer(_) | Value::Float(_))
@@ -392,6 +393,7 @@ pub(crate) fn described(kind: &Kind) -> String {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             listed(&quoted.iter().map(String::as_str).collect::<Vec<_>>(), "or")
         }
+        Kind::Flag => "true or false".to_owned(),
         Kind::Whole(least, most) if *most >= i128::from(i64::MAX) => {
             format!("a whole number of at least {least}")
         }

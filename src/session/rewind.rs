@@ -70,6 +70,7 @@ impl Session {
         };
         self.simulation = snapshot.simulation.clone();
         self.insight = snapshot.insight.clone();
+        self.rehearsal.clone_from(&snapshot.rehearsal);
         self.given = snapshot.given;
         self.next_sample = snapshot.next_sample;
         self.is_finished = false;

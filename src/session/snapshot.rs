@@ -4,6 +4,7 @@
 //! When there is no room, every second one goes, and from then on they are taken half as often.
 
 use crate::insight::Insight;
+use crate::rehearsal::Rehearsal;
 use crate::sim::Simulation;
 use crate::sim::time::{SimSpan, SimTime};
 
@@ -19,6 +20,7 @@ const INTERVAL: SimSpan = SimSpan::from_seconds(1);
 pub(super) struct Snapshot {
     pub(super) simulation: Simulation,
     pub(super) insight: Insight,
+    pub(super) rehearsal: Option<Rehearsal>,
     /// Commands that the engine had by then.
     pub(super) given: usize,
     pub(super) next_sample: SimTime,
@@ -91,6 +93,7 @@ impl Session {
             self.snapshots.keep(Snapshot {
                 simulation: self.simulation.clone(),
                 insight: self.insight.clone(),
+                rehearsal: self.rehearsal.clone(),
                 given: self.given,
                 next_sample: self.next_sample,
             });

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crossterm::event::KeyEvent;
 use tokio::time::Instant;
 
+use crate::rehearsal::debrief::Debrief;
 use crate::session::Session;
 use crate::tui::input::{FRAME, Input, Inputs};
 use crate::tui::model::Origin;
@@ -58,22 +59,24 @@ impl Exit {
 
 /// Runs a session on the screen until somebody leaves.
 pub fn run(session: Session, options: Options) -> io::Result<Exit> {
-    let stage = Stage::Run(Box::new(Run::new(
-        session,
-        options.theme,
-        options.speed,
-        Origin::CommandLine,
-    )));
+    rehearse(session, options).map(|(exit, _)| exit)
+}
+
+/// The same, and what the rehearsal came to by then, where the run is one.
+pub fn rehearse(session: Session, options: Options) -> io::Result<(Exit, Option<Debrief>)> {
+    let stage = Stage::Run(Box::new(
+        Run::new(session, options.theme, options.speed, Origin::CommandLine).briefed(),
+    ));
     block_on(stage, options)
 }
 
 /// Shows the library and runs what is picked, until somebody leaves.
 pub fn run_picker(options: Options) -> io::Result<Exit> {
     let picker = Picker::new(options.theme);
-    block_on(Stage::Pick(Box::new(picker)), options)
+    block_on(Stage::Pick(Box::new(picker)), options).map(|(exit, _)| exit)
 }
 
-fn block_on(stage: Stage, options: Options) -> io::Result<Exit> {
+fn block_on(stage: Stage, options: Options) -> io::Result<(Exit, Option<Debrief>)> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -118,15 +121,23 @@ struct App {
 }
 
 impl App {
-    async fn go(mut self, mut inputs: Inputs) -> io::Result<Exit> {
+    async fn go(mut self, mut inputs: Inputs) -> io::Result<(Exit, Option<Debrief>)> {
         // People see something before anything else takes time.
         self.draw()?;
         loop {
             let input = inputs.next(self.next_frame()).await;
             if let Some(exit) = self.take(input)? {
-                return Ok(exit);
+                return Ok((exit, self.debrief()));
             }
             self.draw_if_due()?;
+        }
+    }
+
+    /// What the rehearsal came to, where the run is one.
+    fn debrief(&self) -> Option<Debrief> {
+        match &self.stage {
+            Stage::Run(run) => run.session.debrief(),
+            Stage::Pick(_) => None,
         }
     }
 
@@ -216,7 +227,8 @@ impl App {
                             self.options.theme,
                             self.options.speed,
                             Origin::Picker,
-                        );
+                        )
+                        .briefed();
                         self.clock = None;
                         self.stage = Stage::Run(Box::new(run));
                     }

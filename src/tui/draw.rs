@@ -13,7 +13,7 @@ use crate::tui::model::{Detail, Extent, Layer, Model};
 use crate::tui::pane::{PANES, Pane};
 use crate::tui::panel::footer::Footer;
 use crate::tui::panel::header::Header;
-use crate::tui::panel::{self, card, help, why};
+use crate::tui::panel::{self, card, help, sheet, why};
 use crate::tui::scene::Scene;
 use crate::tui::text;
 use crate::tui::widget::frame::{Grid, Title, inside};
@@ -177,7 +177,7 @@ fn tabs(scene: &Scene<'_>, slot: &Slot, shown: Pane) -> Line<'static> {
     let spelled: u16 = slot
         .panes
         .iter()
-        .map(|pane| text::width(pane.short_name()) + 3)
+        .map(|pane| text::width(scene.short_name(*pane)) + 3)
         .sum();
     let mut spans = Vec::new();
     for &pane in slot.panes {
@@ -192,10 +192,10 @@ fn tabs(scene: &Scene<'_>, slot: &Slot, shown: Pane) -> Line<'static> {
             } else {
                 styles.frame.title
             };
-            spans.push(Span::styled(format!(" {}", pane.short_name()), style));
+            spans.push(Span::styled(format!(" {}", scene.short_name(pane)), style));
         } else if spelled <= room {
             spans.push(Span::styled(
-                format!(" {}", pane.short_name()),
+                format!(" {}", scene.short_name(pane)),
                 styles.text.dim,
             ));
         }
@@ -275,6 +275,15 @@ fn layer_text(scene: &Scene<'_>, body: Rect) -> Option<(String, Vec<Line<'static
                 .map(|line| Line::from(Span::styled(line, style)));
             Some(("Printed".to_owned(), lines.collect(), *first))
         }
+        Layer::Briefing(first) => {
+            Some(("Briefing".to_owned(), sheet::briefing(scene, width), *first))
+        }
+        Layer::Debrief(first) => Some(("Debrief".to_owned(), sheet::debrief(scene, width), *first)),
+        Layer::Hint(words, first) => Some((
+            "Hint".to_owned(),
+            sheet::paragraphs(theme, words, width),
+            *first,
+        )),
         Layer::None | Layer::Prompt | Layer::Filter | Layer::Leave => None,
     }
 }

@@ -4,7 +4,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::tui::line_edit::Edit;
-use crate::tui::model::{Detail, Layer, Model, Origin};
+use crate::tui::model::{Detail, Layer, Model, Origin, Rehearsing};
 use crate::tui::msg::{Life, Msg, Scroll};
 use crate::tui::pace::{Motion, Speed};
 use crate::tui::pane::Pane;
@@ -50,7 +50,10 @@ impl Context {
             | Layer::Card(_)
             | Layer::Why(..)
             | Layer::Text(..)
-            | Layer::Output(..) => Self::Text,
+            | Layer::Output(..)
+            | Layer::Briefing(_)
+            | Layer::Debrief(_)
+            | Layer::Hint(..) => Self::Text,
             Layer::Prompt => Self::Prompt,
             Layer::Filter => Self::Filter,
             Layer::Leave => Self::Leave,
@@ -88,6 +91,10 @@ pub enum When {
     FromPicker,
     /// While the focused pane has more lines than fit.
     Scrollable,
+    /// While a rehearsal is under way.
+    Rehearsing,
+    /// In a rehearsal, decided or not.
+    Rehearsal,
 }
 
 impl When {
@@ -104,6 +111,8 @@ impl When {
             Self::Expanded => model.detail == Detail::Expanded,
             Self::Closable => model.detail == Detail::Expanded || !model.filter.is_empty(),
             Self::FromPicker => model.origin == Origin::Picker,
+            Self::Rehearsing => model.rehearsing == Rehearsing::UnderWay,
+            Self::Rehearsal => model.rehearsing != Rehearsing::Not,
             Self::Scrollable => model.extents[model.focus.index()].scroll_max() > 0,
         }
     }
@@ -185,6 +194,11 @@ macro_rules! rows {
 pub static KEYMAP: &[Binding] = rows! {
     Dashboard Running  [char(' ')] "Space" Msg::TogglePause, "pause, or go on", "pause";
     Dashboard Paused   [char(' ')] "Space" Msg::TogglePause, "", "go on";
+    Dashboard Rehearsing [char('a')] "a" Msg::Acknowledge, "say that the page is seen",
+        "acknowledge";
+    Dashboard Rehearsing [char('h')] "h" Msg::Hint, "ask for a hint, which costs score", "hint";
+    Dashboard Rehearsal [char('b')] "b" Msg::OpenBriefing,
+        "the briefing of a rehearsal, or its debrief", "briefing";
     Dashboard Paused   [char('.')] "." Msg::Step, "pause, and one event on", "event" as ", .";
     Dashboard Always   [char(',')] "," Msg::StepBack, "pause, and one event back", "";
     Dashboard Running  [char('.')] "." Msg::Step, "", "";

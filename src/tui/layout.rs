@@ -43,6 +43,8 @@ pub struct Wants {
     pub lanes: u16,
     /// Expectations.
     pub expectations: u16,
+    /// Lines of a rehearsal's playbook, which then stands in the place of expectations; else 0.
+    pub playbook: u16,
 }
 
 /// One place on the dashboard: a pane, or several that share it.
@@ -178,8 +180,14 @@ fn full(body: Rect, wants: Wants) -> Vec<Slot> {
     let [wait, rest] = rows(right, upper);
     let machines = outlined(wants.machines.saturating_add(1)).min(share(rest.height, 40));
     let [cluster, rest] = rows(rest, machines);
-    let [warnings, rest] = rows(rest, share(rest.height, 36));
-    let [events, expectations] = rows(rest, rest.height.div_ceil(2));
+    // A person who rehearses follows the playbook; what kdrill would say is hidden.
+    let (warned, told) = match wants.playbook {
+        0 => (36, 50),
+        _ => (24, 34),
+    };
+    let [warnings, rest] = rows(rest, share(rest.height, warned));
+    let events = (u32::from(rest.height) * told).div_ceil(100) as u16;
+    let [events, expectations] = rows(rest, events);
     vec![
         one(fill, &[Pane::Fill]),
         one(wait, &[Pane::Wait]),
@@ -207,8 +215,9 @@ fn wide(body: Rect, wants: Wants) -> Vec<Slot> {
     let tall = outlined(LEDGER_LINES);
     let ledger = if body.height >= 40 { tall } else { outlined(2) };
     let [upper, ledger] = rows(right, (body.height + 1).saturating_sub(ledger));
-    let expectations = outlined(wants.expectations.max(1))
-        .min(share(body.height, 28))
+    let expected = wants.expectations.max(wants.playbook).max(1);
+    let expectations = outlined(expected)
+        .min(share(body.height, if wants.playbook > 0 { 40 } else { 28 }))
         .max(3);
     let [upper, expectations] = rows(upper, (upper.height + 1).saturating_sub(expectations));
     let [warnings, events] = rows(upper, share(upper.height, 45));
@@ -300,6 +309,7 @@ mod tests {
         lanes: 0,
         consumers: 0,
         expectations: 9,
+        playbook: 0,
     };
 
     proptest! {
@@ -307,10 +317,12 @@ mod tests {
         fn every_place_lies_inside_and_no_two_insides_overlap(
             width in 0_u16..420, height in 0_u16..130, x in 0_u16..5, y in 0_u16..5,
             partitions in 0_u16.., machines in 0_u16.., consumers in 0_u16..,
-            expectations in 0_u16.., lanes in 0_u16..,
+            expectations in 0_u16.., lanes in 0_u16.., playbook in 0_u16..,
         ) {
             let area = Rect::new(x, y, width, height);
-            let wants = Wants { partitions, machines, consumers, lanes, expectations };
+            let wants = Wants {
+                partitions, machines, consumers, lanes, expectations, playbook,
+            };
             let dashboard = dashboard(area, wants);
             for slot in &dashboard.slots {
                 prop_assert_eq!(slot.outline.intersection(dashboard.body), slot.outline);

@@ -26,6 +26,7 @@ pub mod pane;
 pub mod panel;
 pub mod picker;
 pub mod prompt;
+mod rehearsing;
 pub mod run;
 pub mod scene;
 pub mod shorten;
@@ -36,6 +37,6 @@ pub mod update;
 pub mod widget;
 pub mod zoom;
 
-pub use app::{Exit, Options, run, run_picker};
+pub use app::{Exit, Options, rehearse, run, run_picker};
 pub use draw::draw;
 pub use run::{Load, Patience, Run};

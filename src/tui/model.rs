@@ -50,6 +50,22 @@ pub struct Model {
     pub notice: Option<Notice>,
     /// Where `Esc` leads when nothing is open.
     pub origin: Origin,
+    /// How far a rehearsal is, where the run is one.
+    pub rehearsing: Rehearsing,
+}
+
+/// How far a rehearsal is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rehearsing {
+    /// The run is none.
+    #[default]
+    Not,
+    /// The briefing is read for the first time; time waits.
+    Briefing,
+    /// It can be won or lost; what is to be hidden is.
+    UnderWay,
+    /// It is won or lost, and nothing is hidden.
+    Decided,
 }
 
 /// How much of the screen the focused pane takes.
@@ -82,6 +98,12 @@ pub enum Layer {
     Output(String, u16),
     /// The question whether to leave this run for the list of scenarios.
     Leave,
+    /// What the person on call knows at the start, from this line on.
+    Briefing(u16),
+    /// What the rehearsal came to, from this line on.
+    Debrief(u16),
+    /// A hint, from this line on.
+    Hint(String, u16),
 }
 
 /// How much a pane holds and shows.
@@ -149,6 +171,7 @@ impl Model {
             producers: facts.producers,
             notice: None,
             origin,
+            rehearsing: Rehearsing::Not,
         }
     }
 

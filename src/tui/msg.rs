@@ -58,6 +58,12 @@ pub enum Msg {
     OpenCard,
     /// What the focused pane shows comes from.
     AskWhy,
+    /// Say that the page is seen.
+    Acknowledge,
+    /// Ask for the next hint.
+    Hint,
+    /// The briefing of a rehearsal, or its debrief once it is decided.
+    OpenBriefing,
     /// Read the scenario again and start over.
     Restart,
     /// Draw everything anew.
@@ -93,6 +99,12 @@ pub enum Msg {
     Restarted(String),
     /// It could not be started over.
     NotRestarted(String),
+    /// The rehearsal is won or lost.
+    Decided,
+    /// A hint, as it was asked for.
+    Hinted(String),
+    /// What a key asked for could not be done.
+    Refused(Trouble),
 }
 
 /// How far a key scrolls.
@@ -169,6 +181,10 @@ pub enum Effect {
     Why(Question),
     /// Go back to the start of the run.
     Rewind,
+    /// Tell the session that the page is seen.
+    Acknowledge,
+    /// Ask the session for the next hint.
+    Hint,
     /// Read the scenario's file again and start over.
     Restart,
     /// Stop the process as Ctrl+Z does.

@@ -20,7 +20,8 @@ use crate::tui::keymap::{self, Context};
 use crate::tui::model::{Model, Origin, RunFacts};
 use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Trouble};
 use crate::tui::pace::{Motion, Speed};
-use crate::tui::scene::ask_for_series;
+use crate::tui::rehearsing;
+use crate::tui::scene::{ask_for_series, is_secret};
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
 
@@ -66,11 +67,19 @@ impl Run {
         let mut model = Model::new(theme, facts, origin);
         model.pace.speed = speed;
         ask_for_series(&mut session);
+        rehearsing::prepare(&mut model, &session);
         Self {
             model,
             session,
             patience: Patience::default(),
         }
+    }
+
+    /// The same before a person, who is briefed first where it is a rehearsal.
+    #[must_use]
+    pub fn briefed(mut self) -> Self {
+        rehearsing::brief(&mut self.model);
+        self
     }
 
     /// Whether simulated time passes by itself.
@@ -87,6 +96,7 @@ impl Run {
     /// terminal: [`Effect::Quit`], [`Effect::ToPicker`], [`Effect::Suspend`], [`Effect::Clear`].
     pub fn apply(&mut self, msg: Msg, load: &Load) -> Vec<Effect> {
         let mut left = Vec::new();
+        rehearsing::notice_looking(&mut self.session, &self.model, &msg);
         for effect in update(&mut self.model, msg) {
             match effect {
                 Effect::Quit | Effect::ToPicker | Effect::Suspend | Effect::Clear => {
@@ -132,13 +142,18 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
             run.session.rewind_to(SimTime::ZERO);
             Msg::Restarted("back at the start; commands come again at their moments".to_owned())
         }
-        Effect::Command(line) => {
+        Effect::Command(line) => rehearsing::command(run, &line).unwrap_or_else(|| {
             Msg::Answered(run.session.command(&line).map_err(|problem| Trouble {
                 text: problem.message,
                 hint: problem.hint,
             }))
-        }
+        }),
+        Effect::Acknowledge => rehearsing::acknowledge(&mut run.session),
+        Effect::Hint => rehearsing::hint(&mut run.session),
         Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
+        Effect::Why(_) if is_secret(&run.model, &run.session) => {
+            rehearsing::failed("hidden until the debrief: find out by yourself")
+        }
         Effect::Why(question) => {
             let (simulation, insight) = (run.session.simulation(), run.session.insight());
             Msg::Explained(why(question, simulation, insight))
@@ -148,6 +163,9 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
     };
     // What comes back asks for nothing more.
     let _none = update(&mut run.model, outcome);
+    if let Some(decided) = rehearsing::decided(run) {
+        let _none = update(&mut run.model, decided);
+    }
 }
 
 /// Lets the session go where this frame's pace leads, as far as the frame has time.
@@ -187,6 +205,9 @@ fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) 
 
 /// What the word at the end of `line` could become.
 fn complete(session: &Session, line: &str) -> Completion {
+    if let Some(completion) = rehearsing::complete(session, line) {
+        return completion;
+    }
     let offers = command::complete(line, line.len(), session.names());
     Completion {
         start: offers

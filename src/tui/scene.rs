@@ -3,13 +3,14 @@
 use crate::insight::metric::{Metric, PartitionFigure};
 use crate::insight::names;
 use crate::kafka::settings::JavaProducerSettings;
+use crate::rehearsal::plan::Secrecy;
 use crate::session::Session;
 use crate::sim::config::Config;
 use crate::sim::ids::{PartitionIndex, ProducerIndex};
 use crate::sim::time::{SimSpan, SimTime};
 use crate::sim::view::{ProducerView, QueueView};
 use crate::tui::layout::Wants;
-use crate::tui::model::{Detail, Model};
+use crate::tui::model::{Detail, Model, Rehearsing};
 use crate::tui::pane::Pane;
 use crate::tui::theme::Theme;
 use crate::tui::widget::chart::Sample;
@@ -46,6 +47,17 @@ pub fn ask_for_series(session: &mut Session) {
     }
 }
 
+/// Whether what would tell the cause is hidden now.
+pub(crate) fn is_secret(model: &Model, session: &Session) -> bool {
+    let plan = session.scenario().plan.as_ref();
+    let is_blind = plan.is_some_and(|plan| plan.secrecy == Secrecy::Blind);
+    is_blind
+        && matches!(
+            model.rehearsing,
+            Rehearsing::Briefing | Rehearsing::UnderWay
+        )
+}
+
 /// What stands in a pane's place.
 #[derive(Clone, Debug)]
 pub enum Content {
@@ -57,6 +69,8 @@ pub enum Content {
     Room(QueueView),
     /// Consumer groups, where transaction markers stand while no producer is transactional.
     Consumers,
+    /// Alerts, steps and goals, where expectations stand in a scenario that is no rehearsal.
+    Playbook,
 }
 
 impl Content {
@@ -67,6 +81,7 @@ impl Content {
             Self::Queue(_) => "Queue: messages, bytes",
             Self::Room(_) => "QUEUE_FULL, time blocked",
             Self::Consumers => "Consumers",
+            Self::Playbook => "Playbook",
         }
     }
 }
@@ -74,12 +89,10 @@ impl Content {
 impl<'a> Scene<'a> {
     /// The scene now.
     pub fn new(model: &'a Model, session: &'a Session) -> Self {
-        let planned = session
-            .simulation()
-            .config()
-            .timeline
-            .iter()
-            .map(|(at, _)| *at);
+        let timeline = session.simulation().config().timeline.iter();
+        // What is to be found out has no mark.
+        let is_told = !is_secret(model, session);
+        let planned = timeline.map(|(at, _)| *at).filter(|_| is_told);
         let mut faults: Vec<SimTime> = planned
             .chain(session.journal().iter().map(|entry| entry.at))
             .collect();
@@ -102,7 +115,16 @@ impl<'a> Scene<'a> {
             consumers: cells(config.groups.len().saturating_add(config.consumers.len())),
             lanes: cells(self.lane_lines()),
             expectations: cells(self.session.insight().judgements().len()),
+            playbook: cells(self.playbook_lines()),
         }
+    }
+
+    /// Lines that a playbook may come to need, about; 0 where there is none.
+    fn playbook_lines(&self) -> usize {
+        let plan = self.session.scenario().plan.as_ref();
+        plan.map_or(0, |plan| {
+            2 + 2 * plan.alerts.len() + plan.victory.len() + 2 * plan.steps.len()
+        })
     }
 
     /// Lines that lanes and transactional ids may come to need: nothing moves when they do.
@@ -127,7 +149,16 @@ impl<'a> Scene<'a> {
             (Pane::Fill, Some(queue)) => Content::Queue(queue),
             (Pane::Wait, Some(queue)) => Content::Room(queue),
             (Pane::Markers, _) if self.shows_consumers() => Content::Consumers,
+            (Pane::Expectations, _) if self.session.rehearsal().is_some() => Content::Playbook,
             _ => Content::Usual(pane),
+        }
+    }
+
+    /// The name of what stands in a pane's place where there is little room.
+    pub fn short_name(&self, pane: Pane) -> &'static str {
+        match self.content(pane) {
+            Content::Playbook => "Play",
+            _ => pane.short_name(),
         }
     }
 
@@ -135,6 +166,11 @@ impl<'a> Scene<'a> {
     fn shows_consumers(&self) -> bool {
         let config = self.config();
         !config.groups.is_empty() && !config.is_transactional()
+    }
+
+    /// Whether what would tell the cause is hidden: in a blind rehearsal, until it is decided.
+    pub fn is_secret(&self) -> bool {
+        is_secret(self.model, self.session)
     }
 
     /// Looks.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::insight::why::Question;
 use crate::sim::ids::ProducerIndex;
 use crate::tui::line_edit::Edit;
-use crate::tui::model::{Detail, Layer, Model, Notice, Origin};
+use crate::tui::model::{Detail, Layer, Model, Notice, Origin, Rehearsing};
 use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll};
 use crate::tui::pace::{Motion, Pace, Speed};
 use crate::tui::pane::Pane;
@@ -37,6 +37,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         }
         Msg::AskWhy => vec![Effect::Why(question(model))],
         Msg::Restart => vec![Effect::Restart],
+        Msg::Acknowledge => vec![Effect::Acknowledge],
+        Msg::Hint => vec![Effect::Hint],
         Msg::Redraw | Msg::Resized => vec![Effect::Clear],
         Msg::Suspend => vec![Effect::Suspend],
         Msg::Edit(_)
@@ -54,7 +56,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         | Msg::Completed(_)
         | Msg::Explained(_)
         | Msg::Restarted(_)
-        | Msg::NotRestarted(_) => {
+        | Msg::NotRestarted(_)
+        | Msg::Decided
+        | Msg::Refused(_)
+        | Msg::Hinted(_) => {
             answer(model, msg);
             Vec::new()
         }
@@ -77,6 +82,9 @@ fn is_key(msg: &Msg) -> bool {
             | Msg::Explained(_)
             | Msg::Restarted(_)
             | Msg::NotRestarted(_)
+            | Msg::Decided
+            | Msg::Hinted(_)
+            | Msg::Refused(_)
     )
 }
 
@@ -92,12 +100,20 @@ fn close(model: &mut Model) -> Vec<Effect> {
             model.filter.take();
         }
         Layer::None if model.origin == Origin::Picker => model.layer = Layer::Leave,
+        Layer::Briefing(_) if model.rehearsing == Rehearsing::Briefing => {
+            model.rehearsing = Rehearsing::UnderWay;
+            model.pace.motion = Motion::Running;
+            model.pace.forget();
+        }
         Layer::None
         | Layer::Help(_)
         | Layer::Card(_)
         | Layer::Why(..)
         | Layer::Text(..)
         | Layer::Output(..)
+        | Layer::Briefing(_)
+        | Layer::Debrief(_)
+        | Layer::Hint(..)
         | Layer::Leave => {}
     }
     Vec::new()
@@ -159,7 +175,17 @@ fn look_at(model: &mut Model, msg: &Msg) {
             model.layer = Layer::Filter;
         }
         Msg::OpenCard => model.layer = Layer::Card(0),
+        Msg::OpenBriefing => model.layer = briefing(model),
         _ => {}
+    }
+}
+
+/// The briefing, or the debrief once there is one.
+fn briefing(model: &Model) -> Layer {
+    match model.rehearsing {
+        Rehearsing::Not => model.layer.clone(),
+        Rehearsing::Briefing | Rehearsing::UnderWay => Layer::Briefing(0),
+        Rehearsing::Decided => Layer::Debrief(0),
     }
 }
 
@@ -195,7 +221,10 @@ fn scroll(model: &mut Model, by: Scroll) {
         | Layer::Card(line)
         | Layer::Why(_, line)
         | Layer::Text(_, line)
-        | Layer::Output(_, line) => (line, layer_extent, by),
+        | Layer::Output(_, line)
+        | Layer::Briefing(line)
+        | Layer::Debrief(line)
+        | Layer::Hint(_, line) => (line, layer_extent, by),
         // Events are counted up from the newest.
         _ if pane == Pane::Events => (&mut model.scroll[pane.index()], extent, reversed(by)),
         _ => (&mut model.scroll[pane.index()], extent, by),
@@ -313,6 +342,24 @@ fn answer(model: &mut Model, msg: Msg) {
         Msg::Explained(chains) => model.layer = Layer::Why(chains, 0),
         Msg::Restarted(sentence) => restart(model, sentence),
         Msg::NotRestarted(text) => model.layer = Layer::Text(text, 0),
+        Msg::Decided => {
+            model.rehearsing = Rehearsing::Decided;
+            model.pace.motion = Motion::Paused;
+            model.pace.forget();
+            model.prompt.clear();
+            model.layer = Layer::Debrief(0);
+        }
+        Msg::Refused(trouble) => {
+            model.prompt.clear();
+            if model.layer == Layer::Prompt {
+                model.layer = Layer::None;
+            }
+            model.notice = Some(Notice::Failed(trouble));
+        }
+        Msg::Hinted(text) => {
+            model.prompt.clear();
+            model.layer = Layer::Hint(text, 0);
+        }
         _ => {}
     }
 }
@@ -327,6 +374,9 @@ fn restart(model: &mut Model, sentence: String) {
     model.pace = Pace::new(motion, model.pace.speed);
     model.life = Life::Going;
     model.layer = Layer::None;
+    if model.rehearsing == Rehearsing::Decided {
+        model.rehearsing = Rehearsing::UnderWay;
+    }
     model.scroll = [0; crate::tui::pane::PANES];
     model.notice = Some(Notice::Done(sentence));
 }

@@ -458,3 +458,37 @@ fn shells_and_manuals_know_every_subcommand() {
         assert!(text.contains(".TH"), "{page}");
     }
 }
+
+#[test]
+fn a_rehearsal_answers_with_won_lost_or_wrong_usage() {
+    let folder = Folder::new(&[
+        ("nothing", ""),
+        (
+            "act",
+            "at page+10s set producer shop enable.idempotence=true\n",
+        ),
+        ("wrong", "at 1s brokr start 2\n"),
+    ]);
+    let rehearse = |script: &str| {
+        let path = folder.0.path().join(script);
+        let debrief = folder.0.path().join(format!("{script}.md"));
+        let output = Command::new(env!("CARGO_BIN_EXE_kdrill"))
+            .args(["rehearse", "double-orders", "--script"])
+            .arg(path)
+            .arg("--debrief")
+            .arg(&debrief)
+            .output()
+            .unwrap();
+        (output.status.code(), output, debrief)
+    };
+    let (won, output, debrief) = rehearse("act");
+    assert_eq!(won, Some(0));
+    assert_eq!(fs::read(&debrief).unwrap(), output.stdout);
+    let (lost, output, _) = rehearse("nothing");
+    assert_eq!(lost, Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Lost: the time was up"));
+    let (wrong, output, debrief) = rehearse("wrong");
+    assert_eq!(wrong, Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("line 1: "));
+    assert!(!debrief.exists(), "whole or not at all");
+}

@@ -11,6 +11,7 @@ mod ledger;
 mod limits;
 mod lint;
 mod openmetrics;
+mod rehearse;
 mod replica_tools;
 mod scaffold;
 mod scenarios;

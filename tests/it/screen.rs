@@ -187,7 +187,7 @@ fn trouble_is_red_and_nothing_else_is() {
 
 #[test]
 fn every_key_of_the_table_is_in_the_help() {
-    let stage = Stage::new("full-buffer", (100, 80)).type_in("?");
+    let stage = Stage::new("full-buffer", (100, 90)).type_in("?");
     let text = stage.text();
     for binding in kdrill::tui::keymap::KEYMAP
         .iter()

@@ -23,7 +23,7 @@ impl EventState {
         stamped: &Stamped,
         config: &Config,
     ) -> Option<Decision> {
-        if !matches(check, &stamped.fact, config) {
+        if !is_event(check, &stamped.fact, config) {
             return None;
         }
         self.count += 1;
@@ -76,7 +76,8 @@ impl EventState {
     }
 }
 
-fn matches(check: &EventCheck, fact: &Fact, config: &Config) -> bool {
+/// Whether `fact` is what `check` counts.
+pub fn is_event(check: &EventCheck, fact: &Fact, config: &Config) -> bool {
     if check.producer.is_some() && check.producer != producer_of(fact) {
         return false;
     }

@@ -181,7 +181,7 @@ fn decision(bound: Bound, value: Option<f64>, what: &str) -> Decision {
             observed: format!("no value {what}"),
         };
     };
-    let outcome = if holds(bound, value) {
+    let outcome = if bound.holds(value) {
         Outcome::Held
     } else {
         Outcome::Failed
@@ -190,25 +190,6 @@ fn decision(bound: Bound, value: Option<f64>, what: &str) -> Decision {
         outcome,
         observed: format!("{} {what}", number(value)),
     }
-}
-
-fn holds(bound: Bound, value: f64) -> bool {
-    match bound {
-        Bound::Below(limit) => value < limit,
-        Bound::Above(limit) => limit < value,
-        Bound::Between(low, high) => low <= value && value <= high,
-        Bound::Equals(wanted) => (value - wanted).abs() <= half_of_last_digit(wanted),
-    }
-}
-
-/// Half of the last digit of a number as it is written shortest: 0.05 for 0.4, 0.5 for 30720.
-fn half_of_last_digit(written: f64) -> f64 {
-    let text = format!("{written}");
-    let decimals = text
-        .split_once('.')
-        .map_or(0, |(_, decimals)| decimals.len());
-    // A hair more, so that a value on the edge is not lost to its binary representation.
-    (0..decimals).fold(0.5, |half, _| half / 10.0) * (1.0 + 1e-9)
 }
 
 const fn reduce_word(reduce: Reduce) -> &'static str {
@@ -237,16 +218,17 @@ mod tests {
 
     #[test]
     fn equal_means_to_within_rounding_of_the_last_digit_written() {
-        assert!(holds(Bound::Equals(0.4), 0.449));
-        assert!(!holds(Bound::Equals(0.4), 0.451));
-        assert!(holds(Bound::Equals(30_720.0), 30_720.0));
-        assert!(!holds(Bound::Equals(30_720.0), 30_721.0));
+        assert!(Bound::Equals(0.4).holds(0.449));
+        assert!(!Bound::Equals(0.4).holds(0.451));
+        assert!(Bound::Equals(30_720.0).holds(30_720.0));
+        assert!(!Bound::Equals(30_720.0).holds(30_721.0));
     }
 
     #[test]
     fn below_and_above_are_strict_and_between_has_both_ends() {
-        assert!(!holds(Bound::Below(1.0), 1.0) && !holds(Bound::Above(1.0), 1.0));
-        assert!(holds(Bound::Between(1.0, 2.0), 1.0) && holds(Bound::Between(1.0, 2.0), 2.0));
+        assert!(!Bound::Below(1.0).holds(1.0) && !Bound::Above(1.0).holds(1.0));
+        let both = Bound::Between(1.0, 2.0);
+        assert!(both.holds(1.0) && both.holds(2.0));
     }
 
     #[test]

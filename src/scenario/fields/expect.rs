@@ -3,7 +3,7 @@
 use super::{DURATION, Kind, TableSpec, default, optional};
 
 /// Any finite bound.
-const ANY: Kind = Kind::Number(-1e300, 1e300);
+pub(super) const ANY: Kind = Kind::Number(-1e300, 1e300);
 
 pub(crate) static EXPECT: TableSpec = TableSpec {
     name: "[[expect]]",
@@ -83,7 +83,7 @@ pub(crate) static EXPECT: TableSpec = TableSpec {
     ],
 };
 
-static COUNT: TableSpec = TableSpec {
+pub(super) static COUNT: TableSpec = TableSpec {
     name: "count = { … }",
     help: "How often something happens",
     fields: &[

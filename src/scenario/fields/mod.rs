@@ -8,6 +8,7 @@ mod expect;
 mod keys;
 mod load;
 mod producer;
+mod rehearsal;
 mod scenario;
 
 pub(crate) use consumer::CONSUMER;
@@ -15,6 +16,7 @@ pub(crate) use expect::EXPECT;
 pub(crate) use keys::{KEY, VALUE, WEIGHTED_KEY_TABLE};
 pub(crate) use load::LOAD;
 pub(crate) use producer::PRODUCER;
+pub(crate) use rehearsal::{ALERT, REHEARSAL, STEP, VICTORY};
 pub(crate) use scenario::{CLUSTER, ROOT, SCENARIO};
 
 use crate::command::units::Quantity;
@@ -71,6 +73,8 @@ pub(crate) enum Kind {
     Payload,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
     /// A whole number within bounds, both included.
     Whole(i128, i128),
     /// Any number within bounds, both included.

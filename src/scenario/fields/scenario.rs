@@ -1,8 +1,8 @@
 //! The run, the cluster, its links and topics, the timeline.
 
 use super::{
-    BYTE_RATE, CONSUMER, DURATION, EXPECT, Field, Kind, Merge, PRODUCER, SHARE, TableSpec, default,
-    later, optional, required,
+    ALERT, BYTE_RATE, CONSUMER, DURATION, EXPECT, Field, Kind, Merge, PRODUCER, REHEARSAL, SHARE,
+    STEP, TableSpec, VICTORY, default, optional, required,
 };
 use crate::sim::config::{BROKERS_MAX, PARTITIONS_MAX};
 
@@ -58,8 +58,26 @@ pub(crate) static ROOT: TableSpec = TableSpec {
             Kind::Tables(&EXPECT, Merge::Replace),
             "what must hold",
         ),
-        later("alert"),
-        later("step"),
+        optional(
+            "rehearsal",
+            Kind::Table(&REHEARSAL),
+            "what makes it a rehearsal: briefing, cause, solution",
+        ),
+        optional(
+            "alert",
+            Kind::Tables(&ALERT, Merge::Replace),
+            "rules that page",
+        ),
+        optional(
+            "step",
+            Kind::Tables(&STEP, Merge::Replace),
+            "the playbook, told while it runs",
+        ),
+        optional(
+            "victory",
+            Kind::Tables(&VICTORY, Merge::Replace),
+            "what has to be reached, all of it at once",
+        ),
     ],
 };
 
@@ -68,7 +86,7 @@ const EXTENDS: Field = optional(
     Kind::Path,
     "another scenario, by path or by name, that this one changes: tables merge by key; \
      producers, topics and consumers by name, brokers by id, links by pair; load, script, \
-     timeline and expect replace the other's",
+     timeline, expect, alert, step and victory replace the other's",
 );
 
 pub(crate) static SCENARIO: TableSpec = TableSpec {
@@ -117,7 +135,12 @@ pub(crate) static SCENARIO: TableSpec = TableSpec {
             "100ms",
             "every how long sampled figures are taken",
         ),
-        later("blind"),
+        default(
+            "blind",
+            Kind::Flag,
+            "false",
+            "whether a rehearsal hides title, timeline and cause until its debrief",
+        ),
     ],
 };
 

@@ -154,7 +154,7 @@ fn window(world: &mut World<'_>, fields: &Fields<'_>) -> Option<(Window, String)
 }
 
 /// The one bound, and that in words.
-fn bound(world: &mut World<'_>, fields: &Fields<'_>) -> Option<(Bound, String)> {
+pub(super) fn bound(world: &mut World<'_>, fields: &Fields<'_>) -> Option<(Bound, String)> {
     let forms = ["below", "above", "equals", "between"];
     let used: Vec<&str> = forms.into_iter().filter(|form| fields.has(form)).collect();
     let [form] = used[..] else {
@@ -242,7 +242,7 @@ fn event_check(world: &mut World<'_>, fields: &Fields<'_>) -> Option<(String, Ch
     ))
 }
 
-fn event(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<EventKind> {
+pub(super) fn event(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<EventKind> {
     if let Some(class) = ErrorClass::from_name(name) {
         return Some(EventKind::Exception(class));
     }
@@ -263,7 +263,11 @@ fn event(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<Event
     None
 }
 
-fn producer(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<ProducerIndex> {
+pub(super) fn producer(
+    world: &mut World<'_>,
+    name: &str,
+    fields: &Fields<'_>,
+) -> Option<ProducerIndex> {
     if let Some(at) = world.producers.iter().position(|known| known == name) {
         return Some(ProducerIndex(at as u16));
     }
@@ -275,7 +279,7 @@ fn producer(world: &mut World<'_>, name: &str, fields: &Fields<'_>) -> Option<Pr
     None
 }
 
-fn count(world: &mut World<'_>, fields: &Fields<'_>) -> (u64, Option<u64>) {
+pub(super) fn count(world: &mut World<'_>, fields: &Fields<'_>) -> (u64, Option<u64>) {
     let Some(table) = fields.table("count") else {
         return (1, None);
     };

@@ -14,6 +14,7 @@ mod metric;
 mod producer;
 mod quota;
 mod rdkafka;
+mod rehearsal;
 mod script;
 mod settings;
 mod timeline;
@@ -23,6 +24,7 @@ mod values;
 use crate::command::Names;
 use crate::insight::expectation::Expectation;
 use crate::kafka::version::KafkaVersion;
+use crate::rehearsal::plan::Plan;
 use crate::sim::config::{BrokerConfig, Config, DURATION_MAX, TopicConfig};
 use crate::sim::ids::TopicIndex;
 use crate::sim::time::{SimSpan, SimTime};
@@ -43,6 +45,7 @@ pub const SAMPLE_MIN: SimSpan = SimSpan::from_millis(1);
 pub(crate) struct Lowered {
     pub(crate) config: Config,
     pub(crate) expectations: Vec<Expectation>,
+    pub(crate) plan: Option<Plan>,
 }
 
 /// What the parts of a scenario share while they are lowered.
@@ -123,9 +126,11 @@ pub(crate) fn lower(
     config.timeline = timeline::timeline(&mut world, root, &names);
     compression::curves(&mut world, root, &mut config);
     let expectations = expect::expectations(&mut world, root, &config);
+    let plan = rehearsal::plan(&mut world, root, &config);
     Some(Lowered {
         config,
         expectations,
+        plan,
     })
 }
 

@@ -269,6 +269,7 @@ fn overrides_change_what_the_file_says() {
         seed: Some(99),
         until: Some(SimSpan::from_seconds(5)),
         set: set.map(str::to_owned).to_vec(),
+        vary: None,
     };
     let source = Source::Text {
         name: "small.toml".into(),

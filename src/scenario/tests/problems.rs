@@ -181,7 +181,6 @@ fn what_is_not_yet_in_this_version_says_so() {
                 "name = \"trips\"",
                 "name = \"trips\"\nconfig.transactional.id = \"t\"",
             ),
-            replaced("title = \"Small\"", "title = \"Small\"\nblind = true"),
         ]),
     );
 }

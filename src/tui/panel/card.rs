@@ -121,12 +121,21 @@ const ROOM: Card = Card {
         librdkafka itself does not measure.",
 };
 
+const PLAYBOOK: Card = Card {
+    exact: "Alerts are inactive, pending, firing and resolved as Prometheus has them; every figure \
+        is the one that the panes show.",
+    approximated: "Rules look at every sample ([scenario] sample, 100 ms by default), where a real \
+        one looks every 15 s or more. A batch is late by its first record.",
+    absent: "Scraping, the way of a page to a telephone, and colleagues.",
+};
+
 /// The card of what a pane shows as lines of at most `width` cells.
 pub fn lines(theme: &Theme, content: &Content, width: u16) -> Vec<Line<'static>> {
     let card = match content {
         Content::Usual(pane) => &card(*pane),
         Content::Queue(_) => &QUEUE,
         Content::Room(_) => &ROOM,
+        Content::Playbook => &PLAYBOOK,
         Content::Consumers => &CONSUMERS,
     };
     let styles = theme.styles;

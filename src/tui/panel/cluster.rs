@@ -280,8 +280,14 @@ fn read_link(scene: &Scene<'_>, view: &ProducerView, broker: BrokerIndex) -> Lin
         .connections
         .iter()
         .find(|one| one.node == Node::Broker(broker));
+    // What a network does is not written on it: in a blind rehearsal only connections show.
+    let link = if scene.is_secret() {
+        LinkState::Up
+    } else {
+        connection.map_or(link, |connection| connection.link)
+    };
     LinkCell {
-        link: connection.map_or(link, |connection| connection.link),
+        link,
         connection: connection.map(|connection| connection.state),
         in_flight: connection.map_or(0, |connection| connection.in_flight),
         is_throttled: connection.is_some_and(|connection| connection.is_throttled),

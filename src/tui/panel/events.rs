@@ -9,6 +9,7 @@ use ratatui::widgets::Widget;
 use crate::insight::event_log::Entry;
 use crate::insight::kind::{self, Severity};
 use crate::insight::sentence::sentence;
+use crate::sim::fact::Fact;
 use crate::tui::model::Extent;
 use crate::tui::pane::Pane;
 use crate::tui::panel::{Panel, list};
@@ -44,13 +45,17 @@ impl<'a> Events<'a> {
                 text::visible(&said).into_owned(),
             )
         };
+        let is_secret = scene.is_secret();
         let passes = |entry: &&Entry| {
+            if is_secret && is_telling(scene, entry) {
+                return false;
+            }
             filter.is_empty() || {
                 let (kind, said) = words(entry);
                 kind.contains(&filter) || said.to_lowercase().contains(&filter)
             }
         };
-        let matching = if filter.is_empty() {
+        let matching = if filter.is_empty() && !is_secret {
             log.entries().len()
         } else {
             log.entries().filter(passes).count()
@@ -78,6 +83,18 @@ impl<'a> Events<'a> {
             filter,
             lines,
         }
+    }
+}
+
+/// Whether an entry is a fault of the timeline itself, which nobody sees outside of a simulation.
+fn is_telling(scene: &Scene<'_>, entry: &Entry) -> bool {
+    match &entry.first.fact {
+        Fact::LinkChanged { .. } => true,
+        Fact::CommandApplied(_) | Fact::CommandRefused { .. } => {
+            let mut journal = scene.session.journal().iter();
+            !journal.any(|given| given.at == entry.first.at)
+        }
+        _ => false,
     }
 }
 

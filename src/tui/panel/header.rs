@@ -12,6 +12,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::Life;
 use crate::tui::pace::{Motion, Pace};
 use crate::tui::panel::expectations::verdict;
+use crate::tui::panel::playbook;
 use crate::tui::scene::Scene;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -25,8 +26,10 @@ pub struct Header<'a> {
     pub theme: &'a Theme,
     /// The scenario's name.
     pub name: &'a str,
-    /// The scenario's title.
+    /// The scenario's title; nothing while it would tell too much.
     pub title: &'a str,
+    /// The alert that fires, in place of the title.
+    pub alarm: Option<Line<'static>>,
     /// The seed.
     pub seed: u64,
     /// The present.
@@ -50,7 +53,12 @@ impl<'a> Header<'a> {
         Self {
             theme: scene.theme(),
             name: &scenario.name,
-            title: &scenario.title,
+            title: if scene.is_secret() {
+                "a rehearsal"
+            } else {
+                &scenario.title
+            },
+            alarm: playbook::alarm(scene),
             seed: scene.config().seed,
             now: scene.now(),
             end: scene.session.end(),
@@ -170,9 +178,18 @@ impl Widget for &Header<'_> {
         let name = text::visible(self.name);
         let after = text::put(buffer, left, (0, 0), &name, styles.text.subject);
         let room = left.width.saturating_sub(after + 2);
-        let title = text::visible(self.title);
-        let title = text::fit(&title, room, self.theme.glyphs.ellipsis);
-        text::put(buffer, left, (after + 2, 0), &title, styles.text.plain);
+        let place = Rect {
+            x: left.x + (after + 2).min(left.width),
+            width: room,
+            ..left
+        };
+        if let Some(alarm) = &self.alarm {
+            text::put_line_cut(buffer, place, 0, alarm, self.theme.glyphs.ellipsis);
+        } else {
+            let title = text::visible(self.title);
+            let title = text::fit(&title, room, self.theme.glyphs.ellipsis);
+            text::put(buffer, place, (0, 0), &title, styles.text.plain);
+        }
         self.draw_timeline(area, buffer);
     }
 }

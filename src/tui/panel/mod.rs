@@ -13,8 +13,10 @@ pub mod ledger;
 pub mod markers;
 pub mod metrics;
 pub mod partitions;
+pub mod playbook;
 pub mod queue;
 pub mod room;
+pub mod sheet;
 pub mod wait;
 pub mod warnings;
 pub mod why;
@@ -47,6 +49,7 @@ pub fn read<'a>(scene: &'a Scene<'a>, pane: Pane, area: Rect) -> Box<dyn Panel +
         Content::Queue(queue) => return Box::new(queue::Queue::read(scene, queue, area)),
         Content::Room(queue) => return Box::new(room::Room::read(scene, queue, area)),
         Content::Consumers => return Box::new(consumers::Consumers::read(scene)),
+        Content::Playbook => return Box::new(playbook::Playbook::read(scene, area)),
         Content::Usual(pane) => pane,
     };
     match pane {

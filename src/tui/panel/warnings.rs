@@ -31,6 +31,9 @@ impl<'a> Warnings<'a> {
     /// The pane now.
     pub fn read(scene: &'a Scene<'a>, area: Rect) -> Self {
         let theme = scene.theme();
+        if scene.is_secret() {
+            return Self::hidden(scene, area);
+        }
         let all = scene.session.insight().warnings().all();
         let (active, past): (Vec<&Warning>, Vec<&Warning>) = all
             .iter()
@@ -53,6 +56,25 @@ impl<'a> Warnings<'a> {
             past: past.len(),
             lines,
             first,
+        }
+    }
+}
+
+impl<'a> Warnings<'a> {
+    /// What kdrill makes of the figures would tell the cause.
+    fn hidden(scene: &'a Scene<'a>, area: Rect) -> Self {
+        let theme = scene.theme();
+        let words = "hidden until the debrief: find out by yourself what is wrong";
+        let lines = text::wrap(words, area.width).into_iter();
+        let dim = theme.styles.text.dim;
+        Self {
+            theme,
+            active: 0,
+            past: 0,
+            lines: lines
+                .map(|line| Line::from(Span::styled(line, dim)))
+                .collect(),
+            first: 0,
         }
     }
 }
