@@ -16,6 +16,7 @@ mod problem;
 mod reassign;
 mod reference;
 mod render;
+pub mod screen;
 mod setting;
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,7 @@ pub mod picker;
 pub mod prompt;
 pub mod run;
 pub mod scene;
+pub mod seek;
 mod terminal;
 pub mod text;
 pub mod theme;

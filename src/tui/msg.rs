@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::sim::time::SimTime;
 use crate::tui::line_edit::Edit;
 use crate::tui::pane::Pane;
+use crate::tui::seek::Target;
 
 /// What can reach the screen's state: keys by their meaning, real time, answers of the session.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,10 +28,10 @@ pub enum Msg {
     Faster,
     /// Real time.
     RealTime,
-    /// Back to the start of the run.
-    ToStart,
-    /// As fast as possible to the end of the run.
-    ToEnd,
+    /// To a moment of the run, then stay.
+    Seek(Target),
+    /// Stay where a seek got to.
+    StopSeek,
     /// The next pane.
     FocusNext,
     /// The previous pane.
@@ -78,6 +79,8 @@ pub enum Msg {
     Frame(Duration),
     /// The engine moved on.
     Advanced(Advanced),
+    /// A seek began, and got as far as this.
+    Sought(Sought),
     /// The terminal has another size.
     Resized,
     /// What a command came to.
@@ -114,6 +117,17 @@ pub struct Advanced {
     pub elapsed: Duration,
     /// Whether the run is over.
     pub life: Life,
+}
+
+/// How far a seek got at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sought {
+    /// The way.
+    pub way: Advanced,
+    /// Where it leads.
+    pub to: SimTime,
+    /// What is said on arrival.
+    pub words: String,
 }
 
 /// Whether a run can still go on.
@@ -160,8 +174,8 @@ pub enum Effect {
     Command(String),
     /// Ask what the word at the end of this text could become.
     Complete(String),
-    /// Go back to the start of the run.
-    Rewind,
+    /// Go to a moment of the run.
+    Seek(Target),
     /// Read the scenario's file again and start over.
     Restart,
     /// Stop the process as Ctrl+Z does.

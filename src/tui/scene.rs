@@ -11,6 +11,7 @@ use crate::sim::view::{ProducerView, QueueView};
 use crate::tui::layout::Wants;
 use crate::tui::model::{Detail, Model};
 use crate::tui::pane::Pane;
+use crate::tui::seek;
 use crate::tui::theme::Theme;
 use crate::tui::widget::chart::Sample;
 use crate::tui::widget::raster::DOTS_X;
@@ -74,21 +75,10 @@ impl Content {
 impl<'a> Scene<'a> {
     /// The scene now.
     pub fn new(model: &'a Model, session: &'a Session) -> Self {
-        let planned = session
-            .simulation()
-            .config()
-            .timeline
-            .iter()
-            .map(|(at, _)| *at);
-        let mut faults: Vec<SimTime> = planned
-            .chain(session.journal().iter().map(|entry| entry.at))
-            .collect();
-        faults.sort_unstable();
-        faults.dedup();
         Self {
             model,
             session,
-            faults,
+            faults: seek::faults(session),
         }
     }
 

@@ -12,6 +12,7 @@ mod limits;
 mod replica_tools;
 mod scenarios;
 mod screen;
+mod seek;
 mod session;
 mod skew;
 mod support;
