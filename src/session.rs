@@ -13,6 +13,7 @@
 
 mod known;
 mod rewind;
+mod save;
 mod snapshot;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use crate::sim::{Advance, Output, Progress, Simulation};
 use known::Known;
 use snapshot::Snapshots;
 
+pub use save::SaveError;
 pub use snapshot::BYTES_MAX as SNAPSHOT_BYTES_MAX;
 
 /// One command, as it was typed.
@@ -244,6 +246,10 @@ impl Session {
         if matches!(command, Command::Inquire(_) | Command::Follow { .. }) {
             // Looking changes nothing.
             return Ok(reply);
+        }
+        if self.is_over() {
+            let problem = CommandProblem::new("the run is over", 0..line.trim_end().len());
+            return Err(problem.hint("go back in time and give it there: `,`, `[` or `goto -10s`"));
         }
         self.journal.truncate(self.given);
         self.snapshots.forget_after(at);

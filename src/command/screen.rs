@@ -3,6 +3,8 @@
 //! They are typed at the prompt like all others, but never enter the journal, and a file that has
 //! them is told so: nobody watches a file.
 
+use std::path::PathBuf;
+
 use crate::sim::time::{SimSpan, SimTime};
 
 use super::problem::CommandProblem;
@@ -11,19 +13,27 @@ use super::units;
 use super::{Names, words};
 
 /// What can be typed, and what it does.
-pub const REFERENCE: &[(&str, &str)] = &[(
-    "goto TIME|+TIME|-TIME|start|end",
-    "go to a moment of the run, or so far on or back",
-)];
+pub const REFERENCE: &[(&str, &str)] = &[
+    (
+        "goto TIME|+TIME|-TIME|start|end",
+        "go to a moment of the run, or so far on or back",
+    ),
+    (
+        "save [FILE]",
+        "write the run, with all that was typed in it, as a scenario that gives it again",
+    ),
+];
 
 /// The words that commands of the screen begin with.
-const VERBS: [&str; 1] = ["goto"];
+const VERBS: [&str; 2] = ["goto", "save"];
 
 /// A command of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScreenCommand {
     /// Go to a moment of the run.
     Goto(Moment),
+    /// Save the run as a scenario, in this file or in one that finds its own name.
+    Save(Option<PathBuf>),
 }
 
 /// A moment as people say it.
@@ -64,6 +74,7 @@ pub fn verb(line: &str) -> Option<&'static str> {
 pub fn parse(line: &str) -> Option<Result<ScreenCommand, CommandProblem>> {
     match verb(line)? {
         "goto" => Some(goto(line).map(ScreenCommand::Goto)),
+        "save" => Some(save(line).map(ScreenCommand::Save)),
         _ => None,
     }
 }
@@ -100,6 +111,20 @@ fn goto(line: &str) -> Result<Moment, CommandProblem> {
     }
 }
 
+fn save(line: &str) -> Result<Option<PathBuf>, CommandProblem> {
+    let words = words::split(line)
+        .map_err(|open| CommandProblem::new("a quote is not closed", open.range))?;
+    match &words[..] {
+        [] | [_] => Ok(None),
+        [_, file] if !file.text.is_empty() => Ok(Some(PathBuf::from(&file.text))),
+        [_, .., last] => {
+            let message = "`save` takes one file";
+            let problem = CommandProblem::new(message, last.range.clone());
+            Err(problem.hint("a name with blanks stands in quotes"))
+        }
+    }
+}
+
 /// What could stand at the end of a line: where its last word begins, and whole words.
 pub fn complete(line: &str) -> (usize, Vec<String>) {
     let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
@@ -129,6 +154,7 @@ mod tests {
     fn to(line: &str) -> Result<Moment, String> {
         match parse(line).expect("a command of the screen") {
             Ok(ScreenCommand::Goto(moment)) => Ok(moment),
+            Ok(other) => panic!("{other:?}"),
             Err(problem) => Err(problem.to_string()),
         }
     }
@@ -158,6 +184,20 @@ mod tests {
         assert!(to("goto +é").is_err() && to("goto é").is_err());
         assert!(to("goto \"1s").is_err());
         assert_eq!(parse("gone 1s"), None);
+    }
+
+    #[test]
+    fn a_file_is_named_or_not() {
+        let file = |line| parse(line).unwrap().map_err(|problem| problem.to_string());
+        let saved = |path: &str| Ok(ScreenCommand::Save(Some(path.into())));
+        assert_eq!(file("save"), Ok(ScreenCommand::Save(None)));
+        assert_eq!(file("save \"my run.toml\""), saved("my run.toml"));
+        assert!(
+            file("save a b")
+                .unwrap_err()
+                .starts_with("`save` takes one file")
+        );
+        assert!(file("save ''").is_err());
     }
 
     #[test]

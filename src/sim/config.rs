@@ -40,7 +40,7 @@ pub const DURATION_MAX: SimSpan = SimSpan::from_seconds(30 * 24 * 3600);
 pub const LATENCY_MIN: SimSpan = SimSpan::from_micros(1);
 
 /// One whole run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Seed of every random stream.
     pub seed: u64,
@@ -113,7 +113,7 @@ impl Config {
 }
 
 /// One broker.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BrokerConfig {
     /// Kafka's node id.
     pub id: u32,
@@ -171,7 +171,7 @@ pub enum Peer {
 }
 
 /// One topic, or a name that producers use without the topic existing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TopicConfig {
     /// Kafka's topic name.
     pub name: String,
@@ -180,7 +180,7 @@ pub struct TopicConfig {
 }
 
 /// What an existing topic is made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExistingTopic {
     /// Replicas of each partition in assignment order; the first is the preferred leader.
     pub replicas: Vec<Vec<BrokerIndex>>,
@@ -204,7 +204,7 @@ pub enum HistoryDetail {
 }
 
 /// One producer: a client and the application that uses it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProducerConfig {
     /// Name in the scenario.
     pub name: String,
@@ -228,14 +228,14 @@ pub struct ProducerConfig {
 }
 
 /// One consumer group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupConfig {
     /// `group.id`.
     pub name: String,
 }
 
 /// One consumer: a Java client with its application, one member of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ConsumerConfig {
     /// Whose member it is.
     pub group: GroupIndex,
@@ -257,7 +257,7 @@ pub struct ConsumerConfig {
 pub const FIRST_CLIENT_ID: &str = "producer-1";
 
 /// Which client library, with its effective configuration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ClientConfig {
     /// Apache Kafka's Java client. The many of one `[[producer]]` share it.
     Java(Arc<JavaProducerSettings>),
@@ -328,7 +328,7 @@ impl ClientConfig {
 }
 
 /// Generated load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadConfig {
     /// Where records go.
     pub topic: TopicIndex,
@@ -434,7 +434,7 @@ pub enum Arrival {
 }
 
 /// The keys of a load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KeyConfig {
     /// Serialized keys; empty means that records have no key.
     pub keys: Vec<Vec<u8>>,
@@ -553,7 +553,7 @@ pub enum AtEnd {
 }
 
 /// One call of the scripted application thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ScriptStep {
     /// Not before this moment, nor before the previous call returned.
     pub at: SimTime,

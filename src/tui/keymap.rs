@@ -242,6 +242,8 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Always   [char('[')] "[" Msg::Seek(Target::MarkBefore),
         "to the mark before: a fault, a command, a loss", "marks" as "[ ]";
     Dashboard Always   [char(']')] "]" Msg::Seek(Target::MarkAfter), "to the next mark", "";
+    Dashboard Always   [char('s')] "s" Msg::Save,
+        "save the run, with all that was typed in it, as a scenario", "save";
     Dashboard Always   [ctrl('r')] "Ctrl+R" Msg::Restart, "read the scenario again and start over",
         "restart";
     Prompt Always [key(KeyCode::Enter)] "Enter" Msg::Accept, "run the command now", "run";

@@ -58,6 +58,8 @@ pub enum Msg {
     OpenCard,
     /// Read the scenario again and start over.
     Restart,
+    /// Save the run as a scenario.
+    Save,
     /// Draw everything anew.
     Redraw,
     /// Stop the process as Ctrl+Z does.
@@ -176,6 +178,8 @@ pub enum Effect {
     Complete(String),
     /// Go to a moment of the run.
     Seek(Target),
+    /// Save the run as a scenario.
+    Save,
     /// Read the scenario's file again and start over.
     Restart,
     /// Stop the process as Ctrl+Z does.

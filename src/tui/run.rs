@@ -1,6 +1,7 @@
 //! A run with its screen's state: everything between input and terminal. The loop and the tests
 //! drive exactly this.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,6 +131,7 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
         })),
         Effect::StepBack => Msg::Advanced(moved(run, Session::step_back)),
         Effect::Seek(target) => sought(run, target),
+        Effect::Save => save(&run.session, None),
         Effect::Command(line) => command(run, &line),
         Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
         Effect::Restart => restart(run, load),
@@ -147,6 +149,7 @@ fn command(run: &mut Run, line: &str) -> Msg {
     };
     match screen::parse(line) {
         Some(Ok(ScreenCommand::Goto(moment))) => sought(run, Target::Moment(moment)),
+        Some(Ok(ScreenCommand::Save(file))) => save(&run.session, file.as_deref()),
         Some(Err(problem)) => Msg::Answered(Err(trouble(problem))),
         None => Msg::Answered(run.session.command(line).map_err(|problem| {
             match screen::meant(line, run.session.names()) {
@@ -158,6 +161,16 @@ fn command(run: &mut Run, line: &str) -> Msg {
             }
         })),
     }
+}
+
+/// Writes the run as a scenario.
+fn save(session: &Session, file: Option<&Path>) -> Msg {
+    let saved = session.save(file);
+    let words = |path: PathBuf| format!("saved: `kdrill run {}` is this run", path.display());
+    Msg::Answered(saved.map(words).map_err(|error| Trouble {
+        text: error.to_string(),
+        hint: None,
+    }))
 }
 
 /// Goes to another moment, or as far as that can be done at once.

@@ -32,6 +32,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Restart => vec![Effect::Restart],
+        Msg::Save => vec![Effect::Save],
         Msg::Redraw | Msg::Resized => vec![Effect::Clear],
         Msg::Suspend => vec![Effect::Suspend],
         Msg::Edit(_)

@@ -10,6 +10,7 @@ mod keys;
 mod ledger;
 mod limits;
 mod replica_tools;
+mod saved;
 mod scenarios;
 mod screen;
 mod seek;
