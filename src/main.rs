@@ -1,5 +1,6 @@
 //! Entry point: parse, dispatch, answer with an exit code.
 
+mod compare;
 mod looks;
 mod manual;
 mod record;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Some(Action::Show { name }) => catalog::show(&name).into(),
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
+        Some(Action::Diff(args)) => compare::run(args).into(),
         Some(Action::Keys(args)) => keys(args),
         Some(Action::Swarm(args)) => swarm(args),
         Some(Action::Schema) => catalog::print(&kdrill::scenario::schema()).into(),

@@ -12,6 +12,7 @@
 //! - Nobody can look into the future: a command after going back drops the journal behind it.
 
 mod known;
+pub mod pair;
 mod rewind;
 mod save;
 mod snapshot;
@@ -160,6 +161,14 @@ impl Session {
         }
     }
 
+    /// The next moment at which anything happens: an event, a command of the journal, the end.
+    pub fn next_at(&self) -> SimTime {
+        let end = self.end();
+        let event = self.simulation.next_at().unwrap_or(end);
+        let command = self.journal.get(self.given).map_or(end, |entry| entry.at);
+        event.min(command).min(end).max(self.now())
+    }
+
     /// The commands given so far; after going back, also those still to come again.
     pub fn journal(&self) -> &[JournalEntry] {
         &self.journal
@@ -221,9 +230,7 @@ impl Session {
 
     /// On to the next moment at which anything happens: an event, or a command of the journal.
     pub fn step(&mut self) -> Advance {
-        let event = self.simulation.next_at().unwrap_or(self.end());
-        let command = self.journal.get(self.given).map_or(event, |entry| entry.at);
-        self.advance_to(event.min(command).max(self.now()), u64::MAX)
+        self.advance_to(self.next_at(), u64::MAX)
     }
 
     /// The run goes no further: decides the expectations that are still open.

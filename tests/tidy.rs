@@ -55,6 +55,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["tui", "headless", "report", "session", "scenario", "sim"],
     ),
     (
+        "diff",
+        &[
+            "headless", "report", "session", "scenario", "command", "sim",
+        ],
+    ),
+    (
         "cli",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

@@ -5,6 +5,7 @@ mod cases;
 mod cli;
 mod configs_tool;
 mod determinism;
+mod diff;
 mod generated_transactions;
 mod keys;
 mod ledger;
