@@ -1,5 +1,6 @@
 //! The command line: what can be written, and nothing else.
 
+mod diff;
 mod keys;
 mod record;
 mod rehearse;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::command::units;
 use crate::sim::time::SimSpan;
 
+pub use diff::{DiffArgs, DiffFormatName};
 pub use keys::{KeysArgs, KeysFormat, ListedKeys, SerializerName};
 pub use record::{AsciicastName, RecordArgs};
 pub use rehearse::{DebriefFormatName, RehearseArgs};
@@ -63,6 +65,8 @@ pub enum Action {
     Record(RecordArgs),
     /// Write one frame of a run to a file: as a picture, or as text.
     Shot(ShotArgs),
+    /// Run two scenarios side by side, and say where they part and what differs.
+    Diff(DiffArgs),
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),
     /// Print a commented scenario to start from, or one of a real client and real topics.

@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod command;
+pub mod diff;
 pub mod headless;
 pub mod insight;
 pub mod kafka;

@@ -1,5 +1,6 @@
 //! Entry point: parse, dispatch, answer with an exit code.
 
+mod compare;
 mod looks;
 mod manual;
 mod record;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some(Action::Rehearse(args)) => rehearse::run(&args),
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
+        Some(Action::Diff(args)) => compare::run(args).into(),
         Some(Action::Keys(args)) => keys(args),
         Some(Action::New(args)) => new(args).into(),
         Some(Action::Lint(args)) => lint(args).into(),

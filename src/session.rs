@@ -11,14 +11,18 @@
 //!   digest. Going back in time is exactly such a replay, from a snapshot.
 //! - Nobody can look into the future: a command after going back drops the journal behind it.
 
+mod known;
+pub mod pair;
 mod rehearse;
 mod rewind;
+mod save;
 mod snapshot;
 
 use std::sync::Arc;
 
 use crate::command::{self, CommandProblem, Names, completed, tool};
 use crate::insight::Insight;
+use crate::insight::event_log::Marker;
 use crate::insight::metric::Metric;
 use crate::insight::sampler::TooManySeries;
 use crate::insight::{deed, sampler};
@@ -31,7 +35,11 @@ use crate::sim::ids::TopicIndex;
 use crate::sim::time::SimTime;
 use crate::sim::{Advance, Output, Progress, Simulation};
 
+use known::Known;
 use snapshot::Snapshots;
+
+pub use save::SaveError;
+pub use snapshot::BYTES_MAX as SNAPSHOT_BYTES_MAX;
 
 /// One command, as it was typed.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +78,8 @@ pub struct Session {
     /// The moment of the next sample.
     next_sample: SimTime,
     snapshots: Snapshots,
+    /// What is known of the run beyond the present.
+    known: Known,
     /// Figures that panes asked for, so that they are still sampled after going back.
     asked: Vec<Metric>,
     is_finished: bool,
@@ -99,6 +109,7 @@ impl Session {
             given: 0,
             next_sample: SimTime::ZERO,
             snapshots: Snapshots::new(memory),
+            known: Known::default(),
             asked: Vec::new(),
             is_finished: false,
             output: Output::default(),
@@ -140,6 +151,35 @@ impl Session {
         self.is_finished && self.end() <= self.now()
     }
 
+    /// The furthest moment that this run came to; behind the present after going back.
+    pub fn furthest(&self) -> SimTime {
+        self.known.furthest
+    }
+
+    /// Whether the run has been further than this: until another command is given, what comes is
+    /// known.
+    pub fn is_past(&self) -> bool {
+        self.now() < self.known.furthest
+    }
+
+    /// The moments worth a mark, as far as the run has been.
+    pub fn marks(&self) -> &[Marker] {
+        let marks = self.insight.log().markers();
+        if self.is_past() && marks.len() < self.known.marks.len() {
+            &self.known.marks
+        } else {
+            marks
+        }
+    }
+
+    /// The next moment at which anything happens: an event, a command of the journal, the end.
+    pub fn next_at(&self) -> SimTime {
+        let end = self.end();
+        let event = self.simulation.next_at().unwrap_or(end);
+        let command = self.journal.get(self.given).map_or(end, |entry| entry.at);
+        event.min(command).min(end).max(self.now())
+    }
+
     /// The commands given so far; after going back, also those still to come again.
     pub fn journal(&self) -> &[JournalEntry] {
         &self.journal
@@ -165,6 +205,7 @@ impl Session {
         loop {
             let advance = self.simulation.advance_to(self.next_stop(target), budget);
             let said = self.observe();
+            self.known.reach(self.now());
             // A moment is never left half done, so it can be sampled even if the budget is spent.
             self.sample_if_due();
             if advance.progress == Progress::BudgetSpent {
@@ -200,9 +241,7 @@ impl Session {
 
     /// On to the next moment at which anything happens: an event, or a command of the journal.
     pub fn step(&mut self) -> Advance {
-        let event = self.simulation.clone().step().reached;
-        let command = self.journal.get(self.given).map_or(event, |entry| entry.at);
-        self.advance_to(event.min(command).max(self.now()), u64::MAX)
+        self.advance_to(self.next_at(), u64::MAX)
     }
 
     /// The run goes no further: decides the expectations that are still open.
@@ -236,10 +275,15 @@ impl Session {
             self.remember(line, DeedKind::Looked(command));
             return Ok(reply);
         }
+        if self.is_over() {
+            let problem = CommandProblem::new("the run is over", 0..line.trim_end().len());
+            return Err(problem.hint("go back in time and give it there: `,`, `[` or `goto -10s`"));
+        }
         self.journal.truncate(self.given);
         self.snapshots.forget_after(at);
         self.deeds.retain(|deed| deed.at <= at);
         self.remember(line, DeedKind::Acted(command.clone()));
+        self.known.forget_after(at);
         self.journal.push(JournalEntry {
             at,
             line: line.to_owned(),

@@ -90,6 +90,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["headless", "report", "scenario", "command", "sim", "kafka"],
     ),
     (
+        "diff",
+        &[
+            "headless", "report", "session", "scenario", "command", "sim",
+        ],
+    ),
+    (
         "cli",
         &["session", "scenario", "command", "insight", "sim", "kafka"],
     ),

@@ -22,6 +22,7 @@ mod proposal;
 mod reassign;
 mod reference;
 mod render;
+pub mod screen;
 mod setting;
 #[cfg(test)]
 mod tests;

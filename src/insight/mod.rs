@@ -175,6 +175,11 @@ impl Insight {
         self.sampler.ask(metric, start, &self.config)
     }
 
+    /// Bytes that a clone of this does not share with it, roughly.
+    pub fn bytes_copied(&self) -> usize {
+        self.sampler.bytes_copied() + self.log.entries().len() * size_of::<event_log::Entry>()
+    }
+
     // === What can be read ===
 
     /// The series of a figure, if it is sampled.

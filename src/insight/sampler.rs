@@ -170,6 +170,12 @@ impl Sampler {
             .map(|(&metric, &id)| (metric, self.series(id)))
     }
 
+    /// Bytes that a clone of all series does not share with them, roughly.
+    pub fn bytes_copied(&self) -> usize {
+        let series = self.entries.iter().map(|entry| entry.series.bytes_copied());
+        series.sum::<usize>() + self.sums.len() * size_of::<(Metric, Bucket)>()
+    }
+
     /// All samples of a client metric together, where they are summed up or kept as a series.
     pub fn summed(&self, metric: Metric) -> Option<&Bucket> {
         let series = self.find(metric).map(Series::total);

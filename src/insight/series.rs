@@ -238,6 +238,12 @@ impl Series {
         size_of::<Self>() + (self.sealed.len() * CHUNK + self.open.capacity()) * size_of::<Bucket>()
     }
 
+    /// Bytes that a clone of this series does not share with it.
+    pub fn bytes_copied(&self) -> usize {
+        let shared = self.sealed.len() * size_of::<Arc<[Bucket]>>();
+        size_of::<Self>() + shared + self.open.len() * size_of::<Bucket>()
+    }
+
     /// Turns a full open piece into a shared one.
     fn seal(&mut self) {
         if self.open.len() == CHUNK {

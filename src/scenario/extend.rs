@@ -1,7 +1,8 @@
 //! `extends`: a file that changes another one.
 //!
 //! Tables merge by key, the child winning. Arrays of tables merge by the key that the field table
-//! names (`name`, `id`, `between`), or the child's takes the parent's place.
+//! names (`name`, `id`, `between`), or the child's takes the parent's place. Last of all come the
+//! child's `set` lines, which change single values as `--set` does.
 
 use super::fields::{Kind, Merge, ROOT, TableSpec};
 use super::parse::{Parsed, parse};
@@ -20,9 +21,17 @@ pub(crate) struct Whole {
     pub(crate) torn: Vec<Place>,
 }
 
+/// One file of a chain of `extends`.
+struct Link {
+    source: SourceId,
+    table: Table,
+    /// Its `set` lines.
+    sets: Vec<String>,
+}
+
 /// Reads a file and those that it extends, and merges them.
 pub(crate) fn read(sources: &mut Sources, first: SourceId, findings: &mut Findings) -> Whole {
-    let mut chain: Vec<(SourceId, Table)> = Vec::new();
+    let mut chain: Vec<Link> = Vec::new();
     let mut torn = Vec::new();
     let mut next = Some(first);
     while let Some(source) = next.take() {
@@ -31,9 +40,15 @@ pub(crate) fn read(sources: &mut Sources, first: SourceId, findings: &mut Findin
         torn.extend(parsed.torn);
         let mut table = parsed.table;
         duplicates(&table, findings);
-        if let Some(entry) = take_extends(&mut table, findings) {
+        let sets = take_sets(&mut table);
+        let extends = take_extends(&mut table, findings);
+        chain.push(Link {
+            source,
+            table,
+            sets,
+        });
+        if let Some(entry) = extends {
             let path = entry.node.as_text().unwrap_or("").to_owned();
-            chain.push((source, table));
             match parent(sources, source, &path, &chain) {
                 Ok(parent) => next = Some(parent),
                 Err(problem) => {
@@ -41,13 +56,14 @@ pub(crate) fn read(sources: &mut Sources, first: SourceId, findings: &mut Findin
                     findings.problem(problem.at(entry.node.place, ""));
                 }
             }
-        } else {
-            chain.push((source, table));
         }
     }
     let mut merged = Table::default();
-    for (_, table) in chain.into_iter().rev() {
-        merge(&ROOT, &mut merged, table);
+    for link in chain.into_iter().rev() {
+        merge(&ROOT, &mut merged, link.table);
+        for set in &link.sets {
+            super::set::apply(&mut merged, set, sources, findings);
+        }
     }
     Whole {
         table: merged,
@@ -70,16 +86,13 @@ fn parent(
     sources: &mut Sources,
     from: SourceId,
     path: &str,
-    chain: &[(SourceId, Table)],
+    chain: &[Link],
 ) -> Result<SourceId, Problem> {
     let parent = sources.follow(from, path)?;
-    let mut names: Vec<&str> = chain
-        .iter()
-        .map(|(source, _)| sources.path(*source))
-        .collect();
+    let mut names: Vec<&str> = chain.iter().map(|link| sources.path(link.source)).collect();
     names.push(sources.path(parent));
     let names = names.join(" → ");
-    if chain.iter().any(|(source, _)| *source == parent) {
+    if chain.iter().any(|link| link.source == parent) {
         return Err(Problem::new("`extends` goes in a circle").hint(names));
     }
     if chain.len() >= EXTENDS_DEPTH_MAX {
@@ -112,6 +125,21 @@ fn take_extends(table: &mut Table, findings: &mut Findings) -> Option<Entry> {
         );
     }
     top.or(inner)
+}
+
+/// Takes the `set` lines out of a tree. What is no list of texts stays, to be refused.
+fn take_sets(table: &mut Table) -> Vec<String> {
+    let texts = |node: &Node| -> Option<Vec<String>> {
+        let items = node.as_array()?.iter();
+        items
+            .map(|item| item.as_text().map(str::to_owned))
+            .collect()
+    };
+    let sets = table.get("set").and_then(texts);
+    if sets.is_some() {
+        table.remove("set");
+    }
+    sets.unwrap_or_default()
 }
 
 /// Puts a child over its parent.

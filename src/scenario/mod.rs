@@ -7,6 +7,7 @@
 //! reaches a terminal unescaped.
 
 mod check;
+pub mod continued;
 mod extend;
 mod fields;
 mod instant;
@@ -101,6 +102,17 @@ pub struct Scenario {
     pub text: String,
     /// The file; `None` for the library and for texts that were handed over.
     pub path: Option<PathBuf>,
+    /// What it was loaded from, and what the command line changed about it.
+    pub origin: Origin,
+}
+
+/// Where a scenario came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// What was named.
+    pub source: Source,
+    /// What the command line changed about it.
+    pub overrides: Overrides,
 }
 
 /// Something worth knowing about a scenario that is not wrong.
@@ -155,6 +167,10 @@ fn read(
             "--until must be above 0 and at most {days} days"
         )));
     }
+    let origin = Origin {
+        source: source.clone(),
+        overrides: overrides.clone(),
+    };
     let main = match sources.open(source) {
         Ok(main) => main,
         Err(problem) => {
@@ -204,6 +220,7 @@ fn read(
             Location::File(path) => Some(path),
             Location::Library(_) | Location::Given => None,
         },
+        origin,
     })
 }
 

@@ -44,7 +44,7 @@ pub const DURATION_MAX: SimSpan = SimSpan::from_seconds(30 * 24 * 3600);
 pub const LATENCY_MIN: SimSpan = SimSpan::from_micros(1);
 
 /// One whole run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Seed of every random stream.
     pub seed: u64,
@@ -108,7 +108,7 @@ impl Config {
 }
 
 /// One topic, or a name that producers use without the topic existing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TopicConfig {
     /// Kafka's topic name.
     pub name: String,
@@ -117,7 +117,7 @@ pub struct TopicConfig {
 }
 
 /// What an existing topic is made of.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExistingTopic {
     /// Replicas of each partition in assignment order; the first is the preferred leader.
     pub replicas: Vec<Vec<BrokerIndex>>,
@@ -141,7 +141,7 @@ pub enum HistoryDetail {
 }
 
 /// One producer: a client and the application that uses it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ProducerConfig {
     /// Name in the scenario.
     pub name: String,
@@ -176,14 +176,14 @@ pub struct Monitor {
 }
 
 /// One consumer group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupConfig {
     /// `group.id`.
     pub name: String,
 }
 
 /// One consumer: a Java client with its application, one member of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ConsumerConfig {
     /// Whose member it is.
     pub group: GroupIndex,
@@ -205,7 +205,7 @@ pub struct ConsumerConfig {
 pub const FIRST_CLIENT_ID: &str = "producer-1";
 
 /// Which client library, with its effective configuration.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ClientConfig {
     /// Apache Kafka's Java client. The many of one `[[producer]]` share it.
     Java(Arc<JavaProducerSettings>),
@@ -287,7 +287,7 @@ impl ClientConfig {
 }
 
 /// Generated load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadConfig {
     /// Where records go.
     pub topic: TopicIndex,
@@ -393,7 +393,7 @@ pub enum Arrival {
 }
 
 /// The keys of a load.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct KeyConfig {
     /// Serialized keys; empty means that records have no key.
     pub keys: Vec<Vec<u8>>,
@@ -512,7 +512,7 @@ pub enum AtEnd {
 }
 
 /// One call of the scripted application thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ScriptStep {
     /// Not before this moment, nor before the previous call returned.
     pub at: SimTime,

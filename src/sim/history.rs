@@ -10,6 +10,7 @@ use crate::kafka::transaction::TransactionResult;
 use crate::sim::config::HistoryDetail;
 use crate::sim::ids::ProducerIndex;
 use crate::sim::log_sums::LogSums;
+use crate::sim::weight;
 
 /// Batches that a log with sums remembers beyond what replicas need: what `--lose-tail` can reach,
 /// and what a new leader's memory of producers is made of.
@@ -172,6 +173,11 @@ impl Log {
     /// Bytes appended so far, truncated ones included.
     pub fn bytes_in(&self) -> u64 {
         self.bytes_in
+    }
+
+    /// Bytes that a clone of this log copies.
+    pub fn bytes_copied(&self) -> usize {
+        weight::of_batches(self.batches.len()) + self.sums.bytes_copied()
     }
 
     /// The batches still remembered, oldest first.

@@ -123,6 +123,11 @@ impl LogSums {
         *self = cleaned;
     }
 
+    /// Bytes that a clone of these sums copies.
+    pub fn bytes_copied(&self) -> usize {
+        self.marks.len() * size_of::<Mark>()
+    }
+
     /// Bytes before an offset.
     pub fn bytes_before(&self, offset: u64) -> u64 {
         let after = self.marks.partition_point(|mark| mark.offset <= offset);

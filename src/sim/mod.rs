@@ -74,6 +74,7 @@ pub mod trace;
 mod transaction_stories;
 pub mod transactions;
 pub mod view;
+mod weight;
 mod workload;
 
 pub use output::{Cuts, Output};

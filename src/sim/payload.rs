@@ -29,6 +29,13 @@ pub struct KnownCurve {
     curve: OnceLock<Option<Arc<Curve>>>,
 }
 
+/// Two of the same come to the same curve, whether it was measured yet or not.
+impl PartialEq for KnownCurve {
+    fn eq(&self, other: &Self) -> bool {
+        (self.topic, self.codec) == (other.topic, other.codec)
+    }
+}
+
 impl KnownCurve {
     /// A curve that will be asked for.
     pub const fn new(topic: TopicIndex, codec: Codec) -> Self {

@@ -66,6 +66,11 @@ impl<E> EventQueue<E> {
         self.heap.push(Entry { key, event });
     }
 
+    /// Events that are scheduled.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
     /// When the next event is due.
     pub fn next_at(&self) -> Option<SimTime> {
         self.heap.peek().map(Entry::at)

@@ -50,6 +50,8 @@ pub struct Simulation {
     /// Moments of commands still to come, latest first: nobody runs past the next one.
     pub(super) barriers: Vec<SimTime>,
     pub(super) ending: Ending,
+    /// Events so far: what a replay of the run would have to handle again.
+    pub(super) handled: u64,
 }
 
 /// Whether the end of the run was said.
@@ -116,6 +118,7 @@ impl Simulation {
             commands: Vec::new(),
             barriers: Vec::new(),
             ending: Ending::Ahead,
+            handled: 0,
             config,
         };
         let config = Arc::clone(&simulation.config);
@@ -149,6 +152,17 @@ impl Simulation {
         SimTime::ZERO + self.config.duration
     }
 
+    /// The moment of the next event, if there is any.
+    pub fn next_at(&self) -> Option<SimTime> {
+        self.queue.next_at()
+    }
+
+    /// Events handled so far. How a run is sliced may change it a little: it measures effort, and
+    /// nothing else depends on it.
+    pub fn events_handled(&self) -> u64 {
+        self.handled
+    }
+
     /// Lets something happen at `at`, after everything else of that moment; what is past happens
     /// now.
     pub fn enqueue(&mut self, at: SimTime, command: Command) {
@@ -168,6 +182,7 @@ impl Simulation {
         let mut left = events_max.max(1);
         while let Some((at, event)) = self.queue.pop_until(target) {
             left = left.saturating_sub(1);
+            self.handled += 1;
             self.dispatch(at, event, target);
             // A moment is never left half done.
             if left == 0 && self.queue.next_at().is_some_and(|next| next > at) {

@@ -25,6 +25,8 @@ pub struct Glyphs {
     pub levels: [&'static str; 8],
     /// The part of a timeline that has passed.
     pub passed: &'static str,
+    /// The part ahead that the run has been through, before somebody went back.
+    pub known: &'static str,
     /// The part that is still to come.
     pub ahead: &'static str,
     /// The present on a timeline.
@@ -101,6 +103,7 @@ pub const UNICODE: Glyphs = Glyphs {
     bar_half: "╸",
     levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     passed: "━",
+    known: "┅",
     ahead: "─",
     now: "●",
     fault: "▼",
@@ -147,6 +150,7 @@ pub const ASCII: Glyphs = Glyphs {
     bar_half: "-",
     levels: ["_", "_", ".", ".", "-", "-", "=", "#"],
     passed: "=",
+    known: "~",
     ahead: "-",
     now: "O",
     fault: "v",

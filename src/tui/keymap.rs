@@ -3,11 +3,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::command::screen::Moment;
 use crate::tui::line_edit::Edit;
 use crate::tui::model::{Detail, Layer, Model, Origin, Rehearsing};
 use crate::tui::msg::{Life, Msg, Scroll};
 use crate::tui::pace::{Motion, Speed};
 use crate::tui::pane::Pane;
+use crate::tui::seek::Target;
 
 /// Where a key is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub enum When {
     Always,
     /// While simulated time passes.
     Running,
+    /// While the run goes to another moment.
+    Seeking,
     /// While it waits.
     Paused,
     /// Before the run is over.
@@ -103,6 +107,7 @@ impl When {
         match self {
             Self::Always => true,
             Self::Running => model.life == Life::Going && model.pace.motion == Motion::Running,
+            Self::Seeking => matches!(model.pace.motion, Motion::Seeking(_)),
             Self::Paused => model.life == Life::Going && model.pace.motion == Motion::Paused,
             Self::Going => model.life == Life::Going,
             Self::NotRealTime => model.life == Life::Going && model.pace.speed != Speed::REAL,
@@ -192,6 +197,10 @@ macro_rules! rows {
 
 /// The table. In the footer, lines come in this order until there is no more room.
 pub static KEYMAP: &[Binding] = rows! {
+    Dashboard Seeking  [key(KeyCode::Esc), char(' ')] "Esc" Msg::StopSeek,
+        "while the run goes to another moment: stop there", "stop here";
+    Everywhere Seeking [ctrl('c')] "Ctrl+C" Msg::StopSeek,
+        "while the run goes to another moment: stop there", "";
     Dashboard Running  [char(' ')] "Space" Msg::TogglePause, "pause, or go on", "pause";
     Dashboard Paused   [char(' ')] "Space" Msg::TogglePause, "", "go on";
     Dashboard Rehearsing [char('a')] "a" Msg::Acknowledge, "say that the page is seen",
@@ -246,9 +255,15 @@ pub static KEYMAP: &[Binding] = rows! {
         "why: what the focused pane shows comes from", "why";
     Dashboard Always   [char('i')] "i" Msg::OpenCard,
         "what of the focused pane is exact, approximated or absent", "fidelity";
-    Dashboard Going    [key(KeyCode::End)] "End" Msg::ToEnd, "as fast as possible to the end", "end";
-    Dashboard Always   [key(KeyCode::Home)] "Home" Msg::ToStart,
+    Dashboard Going    [key(KeyCode::End)] "End" Msg::Seek(Target::Moment(Moment::End)),
+        "as fast as possible to the end", "end";
+    Dashboard Always   [key(KeyCode::Home)] "Home" Msg::Seek(Target::Moment(Moment::START)),
         "back to the start; commands come again at their moments", "";
+    Dashboard Always   [char('[')] "[" Msg::Seek(Target::MarkBefore),
+        "to the mark before: a fault, a command, a loss", "marks" as "[ ]";
+    Dashboard Always   [char(']')] "]" Msg::Seek(Target::MarkAfter), "to the next mark", "";
+    Dashboard Always   [char('s')] "s" Msg::Save,
+        "save the run, with all that was typed in it, as a scenario", "save";
     Dashboard Always   [ctrl('r')] "Ctrl+R" Msg::Restart, "read the scenario again and start over",
         "restart";
     Prompt Always [key(KeyCode::Enter)] "Enter" Msg::Accept, "run the command now", "run";
@@ -311,7 +326,7 @@ pub fn lookup(context: Context, model: Option<&Model>, event: &KeyEvent) -> Opti
     let here = |binding: &&Binding| {
         (binding.context == context || binding.context == Context::Everywhere)
             && binding.keys.contains(&pressed)
-            && model.is_none_or(|model| binding.when.holds(model))
+            && is_so(binding.when, model)
             && (context.types() || !matches!(binding.msg, Msg::Edit(_)))
     };
     if let Some(binding) = KEYMAP.iter().find(here) {
@@ -328,10 +343,13 @@ pub fn lookup(context: Context, model: Option<&Model>, event: &KeyEvent) -> Opti
 /// The bindings that do something in a context now, for the footer.
 pub fn offered(context: Context, model: Option<&Model>) -> impl Iterator<Item = &'static Binding> {
     KEYMAP.iter().filter(move |binding| {
-        binding.context == context
-            && !binding.footer.is_empty()
-            && model.is_none_or(|model| binding.when.holds(model))
+        binding.context == context && !binding.footer.is_empty() && is_so(binding.when, model)
     })
+}
+
+/// Whether a binding does something now. Where no run is shown, no run goes anywhere.
+fn is_so(when: When, model: Option<&Model>) -> bool {
+    model.map_or(when != When::Seeking, |model| when.holds(model))
 }
 
 /// Shift is part of a character, and terminals disagree about it elsewhere.
@@ -408,7 +426,10 @@ mod tests {
     #[test]
     fn editing_keys_do_nothing_where_no_line_is_typed() {
         let home = pressed(KeyCode::Home, KeyModifiers::NONE);
-        assert_eq!(lookup(Context::Dashboard, None, &home), Some(Msg::ToStart));
+        assert_eq!(
+            lookup(Context::Dashboard, None, &home),
+            Some(Msg::Seek(Target::Moment(Moment::START)))
+        );
         let backspace = pressed(KeyCode::Backspace, KeyModifiers::NONE);
         assert_eq!(lookup(Context::Dashboard, None, &backspace), None);
     }

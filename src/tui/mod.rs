@@ -29,6 +29,7 @@ pub mod prompt;
 mod rehearsing;
 pub mod run;
 pub mod scene;
+pub mod seek;
 pub mod shorten;
 mod terminal;
 pub mod text;

@@ -1,8 +1,10 @@
 //! The state of the screen, and nothing else: what is focused, open, typed, scrolled. The run
 //! itself lives in the session.
 
+use std::time::Duration;
+
 use crate::insight::why::Chain;
-use crate::sim::time::SimSpan;
+use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::line_edit::LineEdit;
 use crate::tui::msg::{Life, Trouble};
 use crate::tui::pace::{Motion, Pace, Speed};
@@ -18,6 +20,8 @@ pub struct Model {
     pub theme: Theme,
     /// How simulated time follows real time.
     pub pace: Pace,
+    /// The seek under way, if there is one.
+    pub seek: Option<Seek>,
     /// Whether the run can still go on.
     pub life: Life,
     /// Length of the run.
@@ -131,6 +135,26 @@ pub enum Notice {
     Failed(Trouble),
 }
 
+/// A seek that takes longer than anybody waits without seeing something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seek {
+    /// Where its frames began.
+    pub from: SimTime,
+    /// Real time that they took so far.
+    pub spent: Duration,
+    /// What is said on arrival.
+    pub words: String,
+}
+
+impl Seek {
+    /// Real time that the rest of the way takes, if it is like the way so far.
+    pub fn left(&self, now: SimTime, to: SimTime) -> Option<Duration> {
+        let gone = now.since(self.from).as_seconds();
+        let rest = to.since(now).as_seconds();
+        (gone > 0.0).then(|| self.spent.mul_f64((rest / gone).min(1e6)))
+    }
+}
+
 /// Where a run was started from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -155,6 +179,7 @@ impl Model {
         Self {
             theme,
             pace: Pace::new(Motion::Running, Speed::REAL),
+            seek: None,
             life: Life::Going,
             run: facts.length,
             focus: Pane::Fill,

@@ -6,6 +6,7 @@ use crate::insight::why::{Chain, Question};
 use crate::sim::time::SimTime;
 use crate::tui::line_edit::Edit;
 use crate::tui::pane::Pane;
+use crate::tui::seek::Target;
 
 /// What can reach the screen's state: keys by their meaning, real time, answers of the session.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +29,10 @@ pub enum Msg {
     Faster,
     /// Real time.
     RealTime,
-    /// Back to the start of the run.
-    ToStart,
-    /// As fast as possible to the end of the run.
-    ToEnd,
+    /// To a moment of the run, then stay.
+    Seek(Target),
+    /// Stay where a seek got to.
+    StopSeek,
     /// The next pane.
     FocusNext,
     /// The previous pane.
@@ -66,6 +67,8 @@ pub enum Msg {
     OpenBriefing,
     /// Read the scenario again and start over.
     Restart,
+    /// Save the run as a scenario.
+    Save,
     /// Draw everything anew.
     Redraw,
     /// Stop the process as Ctrl+Z does.
@@ -87,6 +90,8 @@ pub enum Msg {
     Frame(Duration),
     /// The engine moved on.
     Advanced(Advanced),
+    /// A seek began, and got as far as this.
+    Sought(Sought),
     /// The terminal has another size.
     Resized,
     /// What a command came to.
@@ -131,6 +136,17 @@ pub struct Advanced {
     pub elapsed: Duration,
     /// Whether the run is over.
     pub life: Life,
+}
+
+/// How far a seek got at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sought {
+    /// The way.
+    pub way: Advanced,
+    /// Where it leads.
+    pub to: SimTime,
+    /// What is said on arrival.
+    pub words: String,
 }
 
 /// Whether a run can still go on.
@@ -179,8 +195,10 @@ pub enum Effect {
     Complete(String),
     /// Ask where something comes from.
     Why(Question),
-    /// Go back to the start of the run.
-    Rewind,
+    /// Go to a moment of the run.
+    Seek(Target),
+    /// Save the run as a scenario.
+    Save,
     /// Tell the session that the page is seen.
     Acknowledge,
     /// Ask the session for the next hint.

@@ -102,6 +102,8 @@ pub enum Motion {
     Running,
     /// It waits for a key.
     Paused,
+    /// It goes to this moment, as fast as the engine can, and waits there.
+    Seeking(SimTime),
 }
 
 /// The pace of a run on a screen.
@@ -129,6 +131,7 @@ impl Pace {
     pub fn target(&self, now: SimTime, elapsed: Duration) -> SimTime {
         match self.motion {
             Motion::Paused => now,
+            Motion::Seeking(to) => to.max(now),
             Motion::Running => now + self.speed.scale(elapsed.min(FRAME_MAX)),
         }
     }

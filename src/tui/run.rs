@@ -1,6 +1,7 @@
 //! A run with its screen's state: everything between input and terminal. The loop and the tests
 //! drive exactly this.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
 
-use crate::command;
+use crate::command::screen::{self, ScreenCommand};
+use crate::command::{self, CommandProblem};
 use crate::insight::why::why;
 use crate::scenario::Scenario;
 use crate::session::Session;
@@ -18,10 +20,11 @@ use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::draw;
 use crate::tui::keymap::{self, Context};
 use crate::tui::model::{Model, Origin, RunFacts};
-use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Trouble};
+use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Sought, Trouble};
 use crate::tui::pace::{Motion, Speed};
 use crate::tui::rehearsing;
 use crate::tui::scene::{ask_for_series, is_secret};
+use crate::tui::seek::{self, Marks, Target, Wait};
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
 
@@ -84,7 +87,7 @@ impl Run {
 
     /// Whether simulated time passes by itself.
     pub fn is_moving(&self) -> bool {
-        self.model.life == Life::Going && self.model.pace.motion == Motion::Running
+        self.model.life == Life::Going && self.model.pace.motion != Motion::Paused
     }
 
     /// What a key means now.
@@ -112,10 +115,10 @@ impl Run {
     pub fn go_to(&mut self, at: SimTime) {
         while self.session.now() < at.min(self.session.end()) {
             let next = (self.session.now() + UNSEEN_STEP).min(at);
-            let arrived = moved(self, Duration::ZERO, |session| {
+            let arrived = moved(self, |session| {
                 let _reached = session.advance_to(next, u64::MAX);
             });
-            let _none = update(&mut self.model, arrived);
+            let _none = update(&mut self.model, Msg::Advanced(arrived));
         }
     }
 
@@ -134,20 +137,15 @@ impl Run {
 fn perform(run: &mut Run, load: &Load, effect: Effect) {
     let outcome = match effect {
         Effect::Advance(elapsed) => advance(run, elapsed),
-        Effect::Step => moved(run, Duration::ZERO, |session| {
+        Effect::Step => Msg::Advanced(moved(run, |session| {
             let _reached = session.step();
-        }),
-        Effect::StepBack => moved(run, Duration::ZERO, Session::step_back),
-        Effect::Rewind => {
-            run.session.rewind_to(SimTime::ZERO);
-            Msg::Restarted("back at the start; commands come again at their moments".to_owned())
+        })),
+        Effect::StepBack => Msg::Advanced(moved(run, Session::step_back)),
+        Effect::Seek(target) => sought(run, target),
+        Effect::Save => save(&run.session, None),
+        Effect::Command(line) => {
+            rehearsing::command(run, &line).unwrap_or_else(|| command(run, &line))
         }
-        Effect::Command(line) => rehearsing::command(run, &line).unwrap_or_else(|| {
-            Msg::Answered(run.session.command(&line).map_err(|problem| Trouble {
-                text: problem.message,
-                hint: problem.hint,
-            }))
-        }),
         Effect::Acknowledge => rehearsing::acknowledge(&mut run.session),
         Effect::Hint => rehearsing::hint(&mut run.session),
         Effect::Complete(line) => Msg::Completed(complete(&run.session, &line)),
@@ -168,22 +166,82 @@ fn perform(run: &mut Run, load: &Load, effect: Effect) {
     }
 }
 
+/// Does what was typed: the screen's own commands here, all others in the session.
+fn command(run: &mut Run, line: &str) -> Msg {
+    let trouble = |problem: CommandProblem| Trouble {
+        text: problem.message,
+        hint: problem.hint,
+    };
+    match screen::parse(line) {
+        Some(Ok(ScreenCommand::Goto(moment))) => sought(run, Target::Moment(moment)),
+        Some(Ok(ScreenCommand::Save(file))) => save(&run.session, file.as_deref()),
+        Some(Err(problem)) => Msg::Answered(Err(trouble(problem))),
+        None => Msg::Answered(run.session.command(line).map_err(|problem| {
+            match screen::meant(line, run.session.names()) {
+                Some(verb) => Trouble {
+                    hint: Some(format!("did you mean `{verb}`?")),
+                    ..trouble(problem)
+                },
+                None => trouble(problem),
+            }
+        })),
+    }
+}
+
+/// Writes the run as a scenario.
+fn save(session: &Session, file: Option<&Path>) -> Msg {
+    let saved = session.save(file);
+    let words = |path: PathBuf| format!("saved: `kdrill run {}` is this run", path.display());
+    Msg::Answered(saved.map(words).map_err(|error| Trouble {
+        text: error.to_string(),
+        hint: None,
+    }))
+}
+
+/// Goes to another moment, or as far as that can be done at once.
+fn sought(run: &mut Run, target: Target) -> Msg {
+    let told = if is_secret(&run.model, &run.session) {
+        Marks::Typed
+    } else {
+        Marks::All
+    };
+    let to = match seek::moment(&run.session, target, told) {
+        Ok(to) => to,
+        Err(trouble) => return Msg::Answered(Err(trouble)),
+    };
+    let wait = match run.patience {
+        Patience::Frame => Wait::Short,
+        Patience::Whole => Wait::Long,
+    };
+    let mut gone = Ok(());
+    let way = moved(run, |session| gone = seek::go(session, to, wait));
+    match gone {
+        Ok(()) => Msg::Sought(Sought {
+            way,
+            to,
+            words: seek::words(&run.session, to),
+        }),
+        Err(trouble) => Msg::Answered(Err(trouble)),
+    }
+}
+
 /// Lets the session go where this frame's pace leads, as far as the frame has time.
 fn advance(run: &mut Run, elapsed: Duration) -> Msg {
     let target = run.model.pace.target(run.session.now(), elapsed);
     let patience = run.patience;
-    moved(run, elapsed, |session| {
+    let way = moved(run, |session| {
         let began = Instant::now();
         while session.advance_to(target, EVENTS_SLICE).progress == Progress::BudgetSpent {
             if patience == Patience::Frame && began.elapsed() >= SLICE_TIME {
                 break;
             }
         }
-    })
+    });
+    Msg::Advanced(Advanced { elapsed, ..way })
 }
 
 /// Moves the session and says where from and to.
-fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) -> Msg {
+fn moved(run: &mut Run, movement: impl FnOnce(&mut Session)) -> Advanced {
     let from = run.session.now();
     let partitions = run.session.simulation().partition_count();
     movement(&mut run.session);
@@ -195,12 +253,12 @@ fn moved(run: &mut Run, elapsed: Duration, movement: impl FnOnce(&mut Session)) 
     } else {
         Life::Going
     };
-    Msg::Advanced(Advanced {
+    Advanced {
         from,
         to: run.session.now(),
-        elapsed,
+        elapsed: Duration::ZERO,
         life,
-    })
+    }
 }
 
 /// What the word at the end of `line` could become.
@@ -209,11 +267,12 @@ fn complete(session: &Session, line: &str) -> Completion {
         return completion;
     }
     let offers = command::complete(line, line.len(), session.names());
+    let (begun, of_screen) = screen::complete(line);
+    let start = offers.first().map(|offer| offer.replace.start);
+    let words = offers.into_iter().map(|offer| offer.text);
     Completion {
-        start: offers
-            .first()
-            .map_or(line.len(), |offer| offer.replace.start),
-        words: offers.into_iter().map(|offer| offer.text).collect(),
+        start: start.unwrap_or(begun),
+        words: words.chain(of_screen).collect(),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::sim::view::{ProducerView, QueueView};
 use crate::tui::layout::Wants;
 use crate::tui::model::{Detail, Model, Rehearsing};
 use crate::tui::pane::Pane;
+use crate::tui::seek::{self, Marks};
 use crate::tui::theme::Theme;
 use crate::tui::widget::chart::Sample;
 use crate::tui::widget::raster::DOTS_X;
@@ -89,19 +90,16 @@ impl Content {
 impl<'a> Scene<'a> {
     /// The scene now.
     pub fn new(model: &'a Model, session: &'a Session) -> Self {
-        let timeline = session.simulation().config().timeline.iter();
         // What is to be found out has no mark.
-        let is_told = !is_secret(model, session);
-        let planned = timeline.map(|(at, _)| *at).filter(|_| is_told);
-        let mut faults: Vec<SimTime> = planned
-            .chain(session.journal().iter().map(|entry| entry.at))
-            .collect();
-        faults.sort_unstable();
-        faults.dedup();
+        let marks = if is_secret(model, session) {
+            Marks::Typed
+        } else {
+            Marks::All
+        };
         Self {
             model,
             session,
-            faults,
+            faults: seek::faults(session, marks),
         }
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::insight::why::Question;
 use crate::sim::ids::ProducerIndex;
 use crate::tui::line_edit::Edit;
-use crate::tui::model::{Detail, Layer, Model, Notice, Origin, Rehearsing};
-use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll};
+use crate::tui::model::{Detail, Layer, Model, Notice, Origin, Rehearsing, Seek};
+use crate::tui::msg::{Advanced, Effect, Life, Msg, Scroll, Sought};
 use crate::tui::pace::{Motion, Pace, Speed};
 use crate::tui::pane::Pane;
 use crate::tui::zoom::Zoom;
@@ -25,18 +25,17 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         | Msg::Slower
         | Msg::Faster
         | Msg::RealTime => set_pace(model, &msg),
-        Msg::ToStart => {
-            model.life = Life::Going;
-            model.pace.motion = Motion::Paused;
-            vec![Effect::Rewind]
+        Msg::Seek(target) => {
+            stay(model);
+            vec![Effect::Seek(target)]
         }
-        Msg::ToEnd => {
-            set_speed(model, Speed::Max);
-            model.pace.motion = Motion::Running;
+        Msg::StopSeek => {
+            stay(model);
             Vec::new()
         }
         Msg::AskWhy => vec![Effect::Why(question(model))],
         Msg::Restart => vec![Effect::Restart],
+        Msg::Save => vec![Effect::Save],
         Msg::Acknowledge => vec![Effect::Acknowledge],
         Msg::Hint => vec![Effect::Hint],
         Msg::Redraw | Msg::Resized => vec![Effect::Clear],
@@ -50,6 +49,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Frame(elapsed) => frame(model, elapsed),
         Msg::Advanced(advanced) => {
             advance(model, advanced);
+            Vec::new()
+        }
+        Msg::Sought(sought) => {
+            seek(model, sought);
             Vec::new()
         }
         Msg::Answered(_)
@@ -76,6 +79,7 @@ fn is_key(msg: &Msg) -> bool {
         msg,
         Msg::Frame(_)
             | Msg::Advanced(_)
+            | Msg::Sought(_)
             | Msg::Resized
             | Msg::Answered(_)
             | Msg::Completed(_)
@@ -123,17 +127,18 @@ fn set_pace(model: &mut Model, msg: &Msg) -> Vec<Effect> {
     match msg {
         Msg::TogglePause => {
             model.pace.motion = match model.pace.motion {
-                Motion::Running => Motion::Paused,
+                Motion::Running | Motion::Seeking(_) => Motion::Paused,
                 Motion::Paused => Motion::Running,
             };
+            model.seek = None;
             model.pace.forget();
         }
         Msg::Step => {
-            model.pace.motion = Motion::Paused;
+            stay(model);
             return vec![Effect::Step];
         }
         Msg::StepBack => {
-            model.pace.motion = Motion::Paused;
+            stay(model);
             return vec![Effect::StepBack];
         }
         Msg::Slower => set_speed(model, model.pace.speed.slower()),
@@ -313,10 +318,38 @@ fn advance(model: &mut Model, advanced: Advanced) {
             .pace
             .record(advanced.elapsed, advanced.to.since(advanced.from));
     }
-    if advanced.life == Life::Over {
-        model.pace.motion = Motion::Paused;
-        model.pace.forget();
+    if let Some(seek) = &mut model.seek {
+        seek.spent += advanced.elapsed;
     }
+    let has_arrived = matches!(model.pace.motion, Motion::Seeking(to) if to <= advanced.to);
+    if has_arrived && let Some(seek) = model.seek.take() {
+        model.notice = Some(Notice::Done(seek.words));
+    }
+    if has_arrived || advanced.life == Life::Over {
+        stay(model);
+    }
+}
+
+/// Simulated time waits for a key.
+fn stay(model: &mut Model) {
+    model.pace.motion = Motion::Paused;
+    model.pace.forget();
+    model.seek = None;
+}
+
+/// A seek began; where it did not get there at once, frames go on.
+fn seek(model: &mut Model, sought: Sought) {
+    if model.layer == Layer::Prompt {
+        model.prompt.clear();
+        model.layer = Layer::None;
+    }
+    model.pace.motion = Motion::Seeking(sought.to);
+    model.seek = Some(Seek {
+        from: sought.way.to,
+        spent: Duration::ZERO,
+        words: sought.words,
+    });
+    advance(model, sought.way);
 }
 
 fn answer(model: &mut Model, msg: Msg) {
@@ -337,7 +370,10 @@ fn answer(model: &mut Model, msg: Msg) {
                 model.notice = Some(Notice::Done(sentence));
             }
         }
-        Msg::Answered(Err(trouble)) => model.prompt.trouble = Some(trouble),
+        Msg::Answered(Err(trouble)) if model.layer == Layer::Prompt => {
+            model.prompt.trouble = Some(trouble);
+        }
+        Msg::Answered(Err(trouble)) => model.notice = Some(Notice::Failed(trouble)),
         Msg::Completed(completion) => model.prompt.complete(&completion),
         Msg::Explained(chains) => model.layer = Layer::Why(chains, 0),
         Msg::Restarted(sentence) => restart(model, sentence),
@@ -369,8 +405,10 @@ fn restart(model: &mut Model, sentence: String) {
     // A run that was over starts moving again; one that was paused stays so.
     let motion = match model.life {
         Life::Over => Motion::Running,
+        Life::Going if model.seek.is_some() => Motion::Paused,
         Life::Going => model.pace.motion,
     };
+    model.seek = None;
     model.pace = Pace::new(motion, model.pace.speed);
     model.life = Life::Going;
     model.layer = Layer::None;

@@ -12,6 +12,11 @@ pub(crate) static ROOT: TableSpec = TableSpec {
     help: "A scenario file",
     fields: &[
         EXTENDS,
+        optional(
+            "set",
+            Kind::List(&Kind::Text),
+            "single values that change after all that, as with --set: \"producer.trips.load.1.rate=500\"",
+        ),
         required("scenario", Kind::Table(&SCENARIO), "the run itself"),
         required(
             "cluster",

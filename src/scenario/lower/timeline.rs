@@ -1,6 +1,6 @@
 //! The timeline: commands with their moments.
 
-use crate::command::{self, CommandProblem, Names};
+use crate::command::{self, CommandProblem, Names, screen};
 use crate::scenario::problem::Problem;
 use crate::scenario::read::Fields;
 use crate::scenario::sources::Sources;
@@ -23,6 +23,12 @@ pub(super) fn timeline(
         let Some(line) = fields.text("do") else {
             continue;
         };
+        if let Some(verb) = screen::verb(line) {
+            let title = format!("`{verb}` is for the screen: it moves nothing in the world");
+            let problem = Problem::new(title).at(fields.place_of("do"), "");
+            world.problem(problem.hint("type it at the prompt"));
+            continue;
+        }
         match command::parse(line, names) {
             // What this tool shows becomes an event.
             Ok(command @ Command::Inquire(Inquiry::Transactions(_))) => {

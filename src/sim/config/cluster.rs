@@ -6,7 +6,7 @@ use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex};
 use crate::sim::time::SimSpan;
 
 /// One broker.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BrokerConfig {
     /// Kafka's node id.
     pub id: u32,

@@ -6,7 +6,6 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 use crate::insight::judge::Outcome;
-use crate::insight::kind::{Severity, severity};
 use crate::sim::time::SimTime;
 use crate::tui::model::Model;
 use crate::tui::msg::Life;
@@ -14,6 +13,7 @@ use crate::tui::pace::{Motion, Pace};
 use crate::tui::panel::expectations::verdict;
 use crate::tui::panel::playbook;
 use crate::tui::scene::Scene;
+use crate::tui::seek;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widget::timeline::Timeline;
@@ -34,6 +34,8 @@ pub struct Header<'a> {
     pub seed: u64,
     /// The present.
     pub now: SimTime,
+    /// The furthest moment that the run has been at.
+    pub furthest: SimTime,
     /// The end of the run.
     pub end: SimTime,
     /// Moments of faults and other commands.
@@ -61,32 +63,29 @@ impl<'a> Header<'a> {
             alarm: playbook::alarm(scene),
             seed: scene.config().seed,
             now: scene.now(),
+            furthest: scene.session.furthest(),
             end: scene.session.end(),
             faults: &scene.faults,
-            harms: harms(scene),
+            harms: seek::harms(scene.session),
             state: state(scene),
             speed: speed(scene.model),
         }
     }
 }
 
-/// Moments of marked events that are no commands: refusals, failed batches, lost leaders.
-fn harms(scene: &Scene<'_>) -> Vec<SimTime> {
-    let markers = scene.session.insight().log().markers().iter();
-    markers
-        .filter(|marker| severity(&marker.fact) == Severity::Error)
-        .map(|marker| marker.at)
-        .collect()
-}
-
 /// What the run does, in words.
 fn state(scene: &Scene<'_>) -> Line<'static> {
     let styles = scene.theme().styles;
     if scene.model.life == Life::Going {
-        return match scene.model.pace.motion {
+        let mut state = match scene.model.pace.motion {
             Motion::Running => Line::from(Span::styled("running", styles.tone.good)),
             Motion::Paused => Line::from(Span::styled("paused", styles.tone.warn)),
+            Motion::Seeking(to) => return seeking(scene, to),
         };
+        if scene.session.is_past() {
+            state.push_span(Span::styled(", in the past", styles.tone.warn));
+        }
+        return state;
     }
     let mut spans = vec![Span::styled("over", styles.text.strong)];
     if let Some((worst, words)) = verdict(scene.session.insight().judgements()) {
@@ -101,10 +100,24 @@ fn state(scene: &Scene<'_>) -> Line<'static> {
     Line::from(spans)
 }
 
+/// Where a seek leads, and how long that takes.
+fn seeking(scene: &Scene<'_>, to: SimTime) -> Line<'static> {
+    let styles = scene.theme().styles;
+    let seek = scene.model.seek.as_ref();
+    let left = seek.and_then(|seek| seek.left(scene.now(), to));
+    let left = left.map_or(String::new(), |left| {
+        format!(", {:.1} s left", left.as_secs_f64())
+    });
+    Line::from(vec![
+        Span::styled(format!("going to {to}"), styles.tone.warn),
+        Span::styled(left, styles.text.dim),
+    ])
+}
+
 /// Speed asked and reached; nothing once the run is over.
 fn speed(model: &Model) -> Line<'static> {
     let styles = model.theme.styles;
-    if model.life == Life::Over {
+    if model.life == Life::Over || model.seek.is_some() {
         return Line::default();
     }
     let times = model.theme.glyphs.times;
@@ -217,6 +230,7 @@ impl Header<'_> {
                 to: self.end,
             },
             now: self.now,
+            furthest: self.furthest,
             faults: self.faults,
             harms: &self.harms,
         };

@@ -1,7 +1,8 @@
-//! The help: every key of the one table, by where it works.
+//! The help: every key of the one table, by where it works, and what the screen's own commands are.
 
 use ratatui::text::{Line, Span};
 
+use crate::command::screen;
 use crate::tui::keymap::{Context, KEYMAP};
 use crate::tui::theme::Theme;
 
@@ -34,6 +35,19 @@ pub fn lines(theme: &Theme) -> Vec<Line<'static>> {
                 Span::styled(binding.help, styles.text.plain),
             ]));
         }
+    }
+    lines.push(Line::default());
+    let heading = "Typed at the prompt, for the screen (Tab shows all other commands)";
+    lines.push(Line::from(Span::styled(heading, styles.text.strong)));
+    for (usage, help) in screen::REFERENCE {
+        lines.push(Line::from(Span::styled(
+            format!("  {usage}"),
+            styles.text.accent,
+        )));
+        lines.push(Line::from(Span::styled(
+            format!("    {help}"),
+            styles.text.plain,
+        )));
     }
     lines
 }

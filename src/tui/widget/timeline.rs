@@ -1,4 +1,5 @@
-//! The run as one line: what has passed, what is ahead, where faults are.
+//! The run as one line: what has passed, what was seen before going back, what is ahead, where
+//! faults are.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,6 +18,8 @@ pub struct Timeline<'a> {
     pub window: TimeWindow,
     /// The present.
     pub now: SimTime,
+    /// The furthest moment that the run has been at.
+    pub furthest: SimTime,
     /// Moments of faults and other commands, past and to come.
     pub faults: &'a [SimTime],
     /// Moments at which somebody lost something.
@@ -32,9 +35,12 @@ impl Widget for &Timeline<'_> {
         let glyphs = self.theme.glyphs;
         let styles = self.theme.styles;
         let present = self.window.column(self.now, area.width).unwrap_or(0);
+        let known = self.window.column(self.furthest, area.width).unwrap_or(0);
         for x in 0..area.width {
             let (glyph, style) = if x < present {
                 (glyphs.passed, styles.text.accent)
+            } else if x <= known && present < known {
+                (glyphs.known, styles.text.plain)
             } else {
                 (glyphs.ahead, styles.text.dim)
             };
