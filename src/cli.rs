@@ -65,7 +65,7 @@ pub enum Action {
     Record(RecordArgs),
     /// Write one frame of a run to a file: as a picture, or as text.
     Shot(ShotArgs),
-    /// Run two scenarios side by side, and say where they part and what differs.
+    /// Run two scenarios side by side, on the screen or for a report of what differs.
     Diff(DiffArgs),
     /// Say which partition each key goes to, with every partitioner of both clients.
     Keys(KeysArgs),

@@ -83,15 +83,10 @@ pub fn run(request: &Request) -> Exit {
             }
         },
     };
-    let (a, b) = match (
-        loaded(&request.a, &request.set_a, request),
-        loaded(&request.b, &request.set_b, request),
-    ) {
-        (Ok(a), Ok(b)) => (a, b),
-        (a, b) => {
-            for problem in [a.err(), b.err()].into_iter().flatten() {
-                complain(&problem);
-            }
+    let (a, b) = match load_both(request) {
+        Ok(both) => both,
+        Err(problems) => {
+            complain(&problems);
             return Exit::Usage;
         }
     };
@@ -111,6 +106,19 @@ pub fn run(request: &Request) -> Exit {
             complain(&format!("error: {error}"));
             Exit::Unwritten
         }
+    }
+}
+
+/// Loads both scenarios, or says everything that is wrong with them.
+pub fn load_both(request: &Request) -> Result<(Scenario, Scenario), String> {
+    match (
+        loaded(&request.a, &request.set_a, request),
+        loaded(&request.b, &request.set_b, request),
+    ) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(problems), Ok(_)) | (Ok(_), Err(problems)) => Err(problems),
+        (Err(of_a), Err(of_b)) if of_a == of_b => Err(of_a),
+        (Err(of_a), Err(of_b)) => Err(format!("{of_a}\n{of_b}")),
     }
 }
 

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Some(Action::Rehearse(args)) => rehearse::run(&args),
         Some(Action::Record(args)) => record::run(args).into(),
         Some(Action::Shot(args)) => shot::run(args).into(),
-        Some(Action::Diff(args)) => compare::run(args).into(),
+        Some(Action::Diff(args)) => compare::run(args),
         Some(Action::Keys(args)) => keys(args),
         Some(Action::New(args)) => new(args).into(),
         Some(Action::Lint(args)) => lint(args).into(),

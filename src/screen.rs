@@ -67,6 +67,17 @@ pub fn rehearse(
     }
 }
 
+/// Shows two runs side by side.
+pub fn run_pair((a, b): (Scenario, Scenario), screen: &ScreenArgs) -> ExitCode {
+    let again = a.clone();
+    let options = Options {
+        load: Box::new(move |_| Ok(again.clone())),
+        ..options(screen, None, Overrides::default())
+    };
+    let session = |scenario| Session::new(Arc::new(scenario));
+    shown(tui::run_pair(session(a), session(b), options))
+}
+
 fn options(screen: &ScreenArgs, named: Option<Source>, overrides: Overrides) -> Options {
     Options {
         theme: theme(screen),

@@ -61,8 +61,8 @@ pub enum Memory {
     ForwardsOnly,
 }
 
-/// One run of a scenario.
-#[derive(Debug)]
+/// One run of a scenario. A clone goes its own way, and shares the kept states of the past.
+#[derive(Clone, Debug)]
 pub struct Session {
     scenario: Arc<Scenario>,
     names: Names,

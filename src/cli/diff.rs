@@ -6,8 +6,10 @@ use clap::{Args, ValueEnum};
 
 use crate::sim::time::SimSpan;
 
-/// Which two runs, and how their differences are written.
-#[derive(Clone, Debug, Args)]
+use super::ScreenArgs;
+
+/// Which two runs, and how they are shown: side by side on a terminal, else as a report.
+#[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 it is the same run, 1 they differ, 2 wrong usage or scenario, \
     4 the report could not be written.\n\n\
@@ -39,19 +41,24 @@ pub struct DiffArgs {
     /// Stop at this simulated time, such as 90s.
     #[arg(long, value_name = "TIME", value_parser = super::duration)]
     pub until: Option<SimSpan>,
-    /// What the differences are written as.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub format: DiffFormatName,
-    /// Write them to a file, whole or not at all.
+    /// Run without a screen and print the differences.
+    #[arg(long)]
+    pub headless: bool,
+    /// What the differences are written as; implies --headless.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub format: Option<DiffFormatName>,
+    /// Write them to a file, whole or not at all; implies --headless.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// What the screen looks like, and how fast it goes.
+    #[command(flatten)]
+    pub screen: ScreenArgs,
 }
 
 /// What differences are written as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormatName {
     /// For people.
-    #[default]
     Text,
     /// For programs: every figure that differs.
     Json,

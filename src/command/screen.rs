@@ -22,10 +22,43 @@ pub const REFERENCE: &[(&str, &str)] = &[
         "save [FILE]",
         "write the run, with all that was typed in it, as a scenario that gives it again",
     ),
+    (
+        "fork",
+        "split the run here into two branches, A and B, which go on side by side",
+    ),
+    ("drop a|b", "give up a branch; the other one goes on alone"),
 ];
 
 /// The words that commands of the screen begin with.
-const VERBS: [&str; 2] = ["goto", "save"];
+const VERBS: [&str; 4] = ["goto", "save", "fork", "drop"];
+
+/// One of the two branches of a run that was split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branch {
+    /// The one that goes on as it was.
+    A,
+    /// The one for trying something else.
+    B,
+}
+
+impl Branch {
+    /// Its letter.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+
+    /// The one beside it.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
 
 /// A command of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +67,10 @@ pub enum ScreenCommand {
     Goto(Moment),
     /// Save the run as a scenario, in this file or in one that finds its own name.
     Save(Option<PathBuf>),
+    /// Split the run here into two branches.
+    Fork,
+    /// Give up a branch.
+    Drop(Branch),
 }
 
 /// A moment as people say it.
@@ -75,6 +112,8 @@ pub fn parse(line: &str) -> Option<Result<ScreenCommand, CommandProblem>> {
     match verb(line)? {
         "goto" => Some(goto(line).map(ScreenCommand::Goto)),
         "save" => Some(save(line).map(ScreenCommand::Save)),
+        "fork" => Some(fork(line)),
+        "drop" => Some(dropped(line).map(ScreenCommand::Drop)),
         _ => None,
     }
 }
@@ -125,6 +164,25 @@ fn save(line: &str) -> Result<Option<PathBuf>, CommandProblem> {
     }
 }
 
+fn fork(line: &str) -> Result<ScreenCommand, CommandProblem> {
+    if line.split_whitespace().nth(1).is_none() {
+        return Ok(ScreenCommand::Fork);
+    }
+    let message = "`fork` stands alone: it splits the run where it is";
+    Err(CommandProblem::new(message, 0..line.trim_end().len()))
+}
+
+fn dropped(line: &str) -> Result<Branch, CommandProblem> {
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "a" | "A"] => Ok(Branch::A),
+        [_, "b" | "B"] => Ok(Branch::B),
+        _ => {
+            let problem = CommandProblem::new("`drop` which branch?", 0..line.trim_end().len());
+            Err(problem.hint("drop a, or drop b"))
+        }
+    }
+}
+
 /// What could stand at the end of a line: where its last word begins, and whole words.
 pub fn complete(line: &str) -> (usize, Vec<String>) {
     let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
@@ -132,6 +190,7 @@ pub fn complete(line: &str) -> (usize, Vec<String>) {
     let words: &[&str] = match before.split_whitespace().collect::<Vec<_>>()[..] {
         [] => &VERBS,
         ["goto"] => &["start", "end"],
+        ["drop"] => &["a", "b"],
         _ => &[],
     };
     let fitting = words.iter().filter(|word| word.starts_with(begun));

@@ -8,6 +8,8 @@
 //! [`BYTES_MAX`] at most. When there is no room, every second one goes, and from then on they are
 //! taken twice as far apart.
 
+use std::sync::Arc;
+
 use crate::insight::Insight;
 use crate::rehearsal::Rehearsal;
 use crate::sim::Simulation;
@@ -79,11 +81,11 @@ struct Kept {
     bytes: usize,
 }
 
-/// All snapshots, oldest first.
-#[derive(Debug)]
+/// All snapshots, oldest first; shared with clones of the run.
+#[derive(Clone, Debug)]
 pub(super) struct Snapshots {
     memory: Memory,
-    kept: Vec<Kept>,
+    kept: Vec<Arc<Kept>>,
     spacing: Effort,
     bytes: usize,
     /// Where somebody goes back step by step: right before the last step.
@@ -118,7 +120,7 @@ impl Snapshots {
 
     fn keep(&mut self, kept: Kept) {
         self.bytes += kept.bytes;
-        self.kept.push(kept);
+        self.kept.push(Arc::new(kept));
         // Below two there is nothing to thin out.
         while BYTES_MAX < self.bytes && 2 < self.kept.len() {
             self.thin_out();

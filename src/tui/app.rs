@@ -70,6 +70,13 @@ pub fn rehearse(session: Session, options: Options) -> io::Result<(Exit, Option<
     block_on(stage, options)
 }
 
+/// Runs two sessions beside each other on the screen until somebody leaves.
+pub fn run_pair(a: Session, b: Session, options: Options) -> io::Result<Exit> {
+    let mut run = Run::new(a, options.theme, options.speed, Origin::CommandLine);
+    run.set_beside(b);
+    block_on(Stage::Run(Box::new(run)), options).map(|(exit, _)| exit)
+}
+
 /// Shows the library and runs what is picked, until somebody leaves.
 pub fn run_picker(options: Options) -> io::Result<Exit> {
     let picker = Picker::new(options.theme);

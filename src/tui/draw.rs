@@ -5,15 +5,19 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
+use crate::command::screen::Branch;
 use crate::insight::names;
 use crate::session::Session;
+use crate::tui::fork;
 use crate::tui::glyph;
-use crate::tui::layout::{self, Dashboard, Slot, centered};
-use crate::tui::model::{Detail, Extent, Layer, Model};
+use crate::tui::layout::{self, Slot, centered};
+use crate::tui::model::{Extent, Layer, Model};
 use crate::tui::pane::{PANES, Pane};
+use crate::tui::panel::difference::Difference;
 use crate::tui::panel::footer::Footer;
 use crate::tui::panel::header::Header;
 use crate::tui::panel::{self, card, help, sheet, why};
+use crate::tui::plan::Plan;
 use crate::tui::scene::Scene;
 use crate::tui::text;
 use crate::tui::widget::frame::{Grid, Title, inside};
@@ -23,11 +27,14 @@ const BOX_CELLS: u16 = 84;
 /// Columns of what a tool printed, at most.
 const OUTPUT_CELLS: u16 = 108;
 
+/// A run, and its other branch where it was split.
+pub type Branches<'a> = (&'a Session, Option<&'a Session>);
+
 /// Draws one frame into the whole of `buffer`; returns where the cursor belongs, if anywhere.
-pub fn draw(buffer: &mut Buffer, model: &Model, session: &Session) -> Option<Position> {
+pub fn draw(buffer: &mut Buffer, model: &Model, branches: Branches<'_>) -> Option<Position> {
     let area = buffer.area;
     let cursor = if layout::is_large_enough(area) {
-        let scene = Scene::new(model, session);
+        let scene = Scene::new(model, branches.0).beside(branches.1);
         draw_scene(buffer, area, &scene)
     } else {
         draw_too_small(buffer, area, model);
@@ -40,21 +47,21 @@ pub fn draw(buffer: &mut Buffer, model: &Model, session: &Session) -> Option<Pos
 }
 
 fn draw_scene(buffer: &mut Buffer, area: Rect, scene: &Scene<'_>) -> Option<Position> {
-    let dashboard = layout::dashboard(area, scene.wants());
+    let other = scene.other();
+    let plan = plan(area, scene);
+    let dashboard = &plan.dashboard;
     (&Header::read(scene)).render(dashboard.header, buffer);
-    let slots = slots(scene.model, &dashboard);
-    let outlines: Vec<Rect> = slots.iter().map(|slot| slot.outline).collect();
-    let focused = slots
-        .iter()
-        .find(|slot| slot.panes.contains(&scene.model.focus));
-    let grid = Grid {
-        theme: scene.theme(),
-        panes: &outlines,
-        focused: focused.map(|slot| slot.outline),
-    };
-    (&grid).render(area, buffer);
-    for slot in &slots {
-        draw_slot(buffer, slot, scene);
+    let focused = dashboard.slots.iter();
+    let focused = focused.map(|slot| (slot.outline, slot.panes));
+    let focused = focused.filter(|(_, panes)| panes.contains(&scene.model.focus));
+    let focused = focused.map(|(outline, _)| outline).next();
+    draw_slots(buffer, &dashboard.slots, focused, scene);
+    if let Some(other) = &other {
+        draw_slots(buffer, &plan.beside, None, other);
+        draw_captions(buffer, &plan, scene, other);
+    }
+    if let Some(difference) = Difference::read(scene) {
+        (&difference).render(plan.difference, buffer);
     }
     draw_layer(buffer, dashboard.body, scene);
     let footer = Footer { model: scene.model };
@@ -62,17 +69,54 @@ fn draw_scene(buffer: &mut Buffer, area: Rect, scene: &Scene<'_>) -> Option<Posi
     footer.cursor(dashboard.footer)
 }
 
-/// The places that are shown: all, or the whole body for the focused pane.
-fn slots(model: &Model, dashboard: &Dashboard) -> Vec<Slot> {
-    match model.detail {
-        Detail::Dashboard => dashboard.slots.clone(),
-        Detail::Expanded => {
-            let place = model.focus.index();
-            vec![Slot {
-                outline: dashboard.body,
-                panes: &Pane::ALL[place..=place],
-            }]
-        }
+/// Where everything stands now.
+fn plan(area: Rect, scene: &Scene<'_>) -> Plan {
+    let wants = scene.wants();
+    let beside = scene.other().map_or(wants, |other| other.wants());
+    Plan::new(area, scene.model, [wants, beside])
+}
+
+/// The panes of one branch, or of the run.
+fn draw_slots(buffer: &mut Buffer, slots: &[Slot], focused: Option<Rect>, scene: &Scene<'_>) {
+    let outlines: Vec<Rect> = slots.iter().map(|slot| slot.outline).collect();
+    let grid = Grid {
+        theme: scene.theme(),
+        panes: &outlines,
+        focused,
+    };
+    let area = buffer.area;
+    (&grid).render(area, buffer);
+    for slot in slots {
+        draw_slot(buffer, slot, scene);
+    }
+}
+
+/// Which branch is which, and what was typed last in it alone.
+fn draw_captions(buffer: &mut Buffer, plan: &Plan, scene: &Scene<'_>, other: &Scene<'_>) {
+    let (Some(places), Some(focus)) = (plan.captions, scene.model.fork) else {
+        return;
+    };
+    let styles = scene.theme().styles;
+    let (own, others) = match focus {
+        Branch::A => (places[0], places[1]),
+        Branch::B => (places[1], places[0]),
+    };
+    for (place, branch, scene, other) in [
+        (own, focus, scene, other),
+        (others, focus.other(), other, scene),
+    ] {
+        let (mark, style) = if branch == focus {
+            (scene.theme().glyphs.selected, styles.text.subject)
+        } else {
+            (" ", styles.text.plain)
+        };
+        let name = format!(" {mark} {}  ", branch.name());
+        let after = text::put(buffer, place, (0, 0), &name, style);
+        let room = place.width.saturating_sub(after);
+        let words = fork::caption(scene.session, other.session);
+        let words = text::visible(&words).into_owned();
+        let words = text::fit(&words, room, scene.theme().glyphs.ellipsis);
+        text::put(buffer, place, (after, 0), &words, styles.text.dim);
     }
 }
 
@@ -319,14 +363,14 @@ const fn box_cells(layer: &Layer) -> u16 {
 }
 
 /// How far panes and the layer on top can be scrolled on a screen of this size.
-pub fn measure(model: &mut Model, session: &Session, area: Rect) {
+pub fn measure(model: &mut Model, branches: Branches<'_>, area: Rect) {
     let mut extents = [Extent::default(); PANES];
     let mut layer = Extent::default();
     if layout::is_large_enough(area) {
-        let scene = Scene::new(model, session);
-        let dashboard = layout::dashboard(area, scene.wants());
-        for slot in slots(model, &dashboard) {
-            let pane = shown(model, &slot);
+        let scene = Scene::new(model, branches.0).beside(branches.1);
+        let dashboard = plan(area, &scene).dashboard;
+        for slot in &dashboard.slots {
+            let pane = shown(model, slot);
             if model.is_focused(pane) {
                 let inside = inside(slot.outline);
                 extents[pane.index()] = panel::read(&scene, pane, inside).extent(inside);

@@ -93,6 +93,10 @@ pub enum When {
     Closable,
     /// In a run that was started from the list.
     FromPicker,
+    /// While the run is one.
+    Whole,
+    /// While the run is split into two branches.
+    Forked,
     /// While the focused pane has more lines than fit.
     Scrollable,
     /// While a rehearsal is under way.
@@ -115,6 +119,8 @@ impl When {
             Self::Small => model.detail == Detail::Dashboard,
             Self::Expanded => model.detail == Detail::Expanded,
             Self::Closable => model.detail == Detail::Expanded || !model.filter.is_empty(),
+            Self::Whole => model.fork.is_none(),
+            Self::Forked => model.fork.is_some(),
             Self::FromPicker => model.origin == Origin::Picker,
             Self::Rehearsing => model.rehearsing == Rehearsing::UnderWay,
             Self::Rehearsal => model.rehearsing != Rehearsing::Not,
@@ -214,6 +220,8 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Going    [char('<')] "<" Msg::Slower, "slower", "speed" as "< >";
     Dashboard Going    [char('>')] ">" Msg::Faster, "faster", "";
     Dashboard NotRealTime [char('=')] "=" Msg::RealTime, "real time", "real time";
+    Dashboard Forked   [char('f')] "f" Msg::Flip, "in a run that was split: the other branch",
+        "other branch";
     Dashboard Always   [char(':')] ":" Msg::OpenPrompt, "type a command: a fault, a knob", "command";
     Dashboard Small    [char('e'), key(KeyCode::Enter)] "e" Msg::Expand,
         "the focused pane over the whole screen, or back among the others", "expand";
@@ -262,6 +270,8 @@ pub static KEYMAP: &[Binding] = rows! {
     Dashboard Always   [char('[')] "[" Msg::Seek(Target::MarkBefore),
         "to the mark before: a fault, a command, a loss", "marks" as "[ ]";
     Dashboard Always   [char(']')] "]" Msg::Seek(Target::MarkAfter), "to the next mark", "";
+    Dashboard Whole    [char('F')] "F" Msg::Fork,
+        "split the run here into two branches, which go on side by side", "fork";
     Dashboard Always   [char('s')] "s" Msg::Save,
         "save the run, with all that was typed in it, as a scenario", "save";
     Dashboard Always   [ctrl('r')] "Ctrl+R" Msg::Restart, "read the scenario again and start over",

@@ -114,18 +114,22 @@ pub fn dashboard(area: Rect, wants: Wants) -> Dashboard {
         height: footer_y.saturating_sub(header.bottom()),
         ..area
     };
-    let slots = if area.width >= WIDTH_WIDE {
-        wide(body, wants)
-    } else if area.width >= WIDTH_FULL && area.height >= HEIGHT_FULL {
-        full(body, wants)
-    } else {
-        compact(body, wants)
-    };
     Dashboard {
         header,
         body,
-        slots,
+        slots: slots(body, wants),
         footer,
+    }
+}
+
+/// Places for panes in a body of this size.
+pub fn slots(body: Rect, wants: Wants) -> Vec<Slot> {
+    if body.width >= WIDTH_WIDE {
+        wide(body, wants)
+    } else if body.width >= WIDTH_FULL && body.height >= HEIGHT_FULL - HEADER_LINES - 1 {
+        full(body, wants)
+    } else {
+        compact(body, wants)
     }
 }
 

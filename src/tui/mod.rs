@@ -13,6 +13,7 @@
 
 mod app;
 pub mod draw;
+mod fork;
 pub mod glyph;
 mod input;
 pub mod keymap;
@@ -25,6 +26,7 @@ pub mod pace;
 pub mod pane;
 pub mod panel;
 pub mod picker;
+mod plan;
 pub mod prompt;
 mod rehearsing;
 pub mod run;
@@ -38,6 +40,6 @@ pub mod update;
 pub mod widget;
 pub mod zoom;
 
-pub use app::{Exit, Options, rehearse, run, run_picker};
+pub use app::{Exit, Options, rehearse, run, run_pair, run_picker};
 pub use draw::draw;
 pub use run::{Load, Patience, Run};

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::command::screen::Branch;
 use crate::insight::why::Chain;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::line_edit::LineEdit;
@@ -22,6 +23,8 @@ pub struct Model {
     pub pace: Pace,
     /// The seek under way, if there is one.
     pub seek: Option<Seek>,
+    /// The branch in focus, where the run was split.
+    pub fork: Option<Branch>,
     /// Whether the run can still go on.
     pub life: Life,
     /// Length of the run.
@@ -180,6 +183,7 @@ impl Model {
             theme,
             pace: Pace::new(Motion::Running, Speed::REAL),
             seek: None,
+            fork: None,
             life: Life::Going,
             run: facts.length,
             focus: Pane::Fill,

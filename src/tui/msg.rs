@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::command::screen::Branch;
 use crate::insight::why::{Chain, Question};
-use crate::sim::time::SimTime;
+use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::line_edit::Edit;
 use crate::tui::pane::Pane;
 use crate::tui::seek::Target;
@@ -69,6 +70,10 @@ pub enum Msg {
     Restart,
     /// Save the run as a scenario.
     Save,
+    /// Split the run into two branches.
+    Fork,
+    /// The other branch.
+    Flip,
     /// Draw everything anew.
     Redraw,
     /// Stop the process as Ctrl+Z does.
@@ -92,6 +97,8 @@ pub enum Msg {
     Advanced(Advanced),
     /// A seek began, and got as far as this.
     Sought(Sought),
+    /// There is another number of branches, or another one in focus.
+    Branched(Branched),
     /// The terminal has another size.
     Resized,
     /// What a command came to.
@@ -149,6 +156,21 @@ pub struct Sought {
     pub words: String,
 }
 
+/// What the branches of a run came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branched {
+    /// The one in focus; `None` where there is one only.
+    pub focus: Option<Branch>,
+    /// Whether that one is over.
+    pub life: Life,
+    /// Its length.
+    pub length: SimSpan,
+    /// How many producers it has.
+    pub producers: usize,
+    /// What is said about it.
+    pub words: String,
+}
+
 /// Whether a run can still go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
@@ -203,6 +225,10 @@ pub enum Effect {
     Acknowledge,
     /// Ask the session for the next hint.
     Hint,
+    /// Split the run into two branches.
+    Fork,
+    /// Put the other branch into focus.
+    Flip,
     /// Read the scenario's file again and start over.
     Restart,
     /// Stop the process as Ctrl+Z does.

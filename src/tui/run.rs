@@ -10,7 +10,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use tokio::time::Instant;
 
-use crate::command::screen::{self, ScreenCommand};
+use crate::command::screen::{self, Branch, ScreenCommand};
 use crate::command::{self, CommandProblem};
 use crate::insight::why::why;
 use crate::scenario::Scenario;
@@ -18,6 +18,7 @@ use crate::session::Session;
 use crate::sim::Progress;
 use crate::sim::time::{SimSpan, SimTime};
 use crate::tui::draw;
+use crate::tui::fork;
 use crate::tui::keymap::{self, Context};
 use crate::tui::model::{Model, Origin, RunFacts};
 use crate::tui::msg::{Advanced, Completion, Effect, Life, Msg, Sought, Trouble};
@@ -54,8 +55,10 @@ pub enum Patience {
 pub struct Run {
     /// The state of the screen.
     pub model: Model,
-    /// The run itself.
+    /// The run itself; the branch in focus where it was split.
     pub session: Session,
+    /// The other branch.
+    pub other: Option<Session>,
     /// How much of a frame's simulated time has to pass before it is drawn.
     pub patience: Patience,
 }
@@ -74,6 +77,7 @@ impl Run {
         Self {
             model,
             session,
+            other: None,
             patience: Patience::default(),
         }
     }
@@ -83,6 +87,13 @@ impl Run {
     pub fn briefed(mut self) -> Self {
         rehearsing::brief(&mut self.model);
         self
+    }
+
+    /// Puts another run beside this one, as its branch B.
+    pub fn set_beside(&mut self, mut other: Session) {
+        ask_for_series(&mut other);
+        self.other = Some(other);
+        self.model.fork = Some(Branch::A);
     }
 
     /// Whether simulated time passes by itself.
@@ -124,12 +135,12 @@ impl Run {
 
     /// Finds out how far things can be scrolled on a screen of this size.
     pub fn measure(&mut self, area: Rect) {
-        draw::measure(&mut self.model, &self.session, area);
+        draw::measure(&mut self.model, (&self.session, self.other.as_ref()), area);
     }
 
     /// Draws a frame; returns where the cursor belongs, if anywhere.
     pub fn draw(&self, buffer: &mut Buffer) -> Option<Position> {
-        draw::draw(buffer, &self.model, &self.session)
+        draw::draw(buffer, &self.model, (&self.session, self.other.as_ref()))
     }
 }
 
@@ -137,12 +148,17 @@ impl Run {
 fn perform(run: &mut Run, load: &Load, effect: Effect) {
     let outcome = match effect {
         Effect::Advance(elapsed) => advance(run, elapsed),
-        Effect::Step => Msg::Advanced(moved(run, |session| {
-            let _reached = session.step();
-        })),
+        Effect::Step => {
+            let next = fork::next_at(run);
+            Msg::Advanced(moved(run, |session| {
+                let _reached = session.advance_to(next, u64::MAX);
+            }))
+        }
         Effect::StepBack => Msg::Advanced(moved(run, Session::step_back)),
         Effect::Seek(target) => sought(run, target),
         Effect::Save => save(&run.session, None),
+        Effect::Fork => fork::split(run),
+        Effect::Flip => fork::flip(run),
         Effect::Command(line) => {
             rehearsing::command(run, &line).unwrap_or_else(|| command(run, &line))
         }
@@ -175,6 +191,8 @@ fn command(run: &mut Run, line: &str) -> Msg {
     match screen::parse(line) {
         Some(Ok(ScreenCommand::Goto(moment))) => sought(run, Target::Moment(moment)),
         Some(Ok(ScreenCommand::Save(file))) => save(&run.session, file.as_deref()),
+        Some(Ok(ScreenCommand::Fork)) => fork::split(run),
+        Some(Ok(ScreenCommand::Drop(branch))) => fork::drop_branch(run, branch),
         Some(Err(problem)) => Msg::Answered(Err(trouble(problem))),
         None => Msg::Answered(run.session.command(line).map_err(|problem| {
             match screen::meant(line, run.session.names()) {
@@ -245,6 +263,7 @@ fn moved(run: &mut Run, movement: impl FnOnce(&mut Session)) -> Advanced {
     let from = run.session.now();
     let partitions = run.session.simulation().partition_count();
     movement(&mut run.session);
+    fork::follow(run);
     if run.session.simulation().partition_count() != partitions {
         ask_for_series(&mut run.session);
     }
@@ -281,6 +300,7 @@ fn restart(run: &mut Run, load: &Load) -> Msg {
     match load(&name) {
         Ok(scenario) => {
             let before = std::mem::replace(&mut run.session, Session::new(Arc::new(scenario)));
+            run.other = None;
             ask_for_series(&mut run.session);
             let same = before.scenario().text == run.session.scenario().text;
             run.model.run = run.session.end().since(SimTime::ZERO);

@@ -30,6 +30,8 @@ pub struct Scene<'a> {
     pub session: &'a Session,
     /// Moments of faults and other commands, past and to come, in order.
     pub faults: Vec<SimTime>,
+    /// The other branch, where the run was split: axes are shared with it.
+    beside: Option<&'a Session>,
 }
 
 /// Asks the session to sample what panes show beyond what it samples anyway. The run does not
@@ -100,7 +102,20 @@ impl<'a> Scene<'a> {
             model,
             session,
             faults: seek::faults(session, marks),
+            beside: None,
         }
+    }
+
+    /// The scene of one of two branches.
+    #[must_use]
+    pub fn beside(self, beside: Option<&'a Session>) -> Self {
+        Self { beside, ..self }
+    }
+
+    /// The scene of the other branch.
+    pub fn other(&self) -> Option<Self> {
+        let beside = self.beside?;
+        Some(Self::new(self.model, beside).beside(Some(self.session)))
     }
 
     /// What the run would like to show.

@@ -6,6 +6,7 @@ mod cli;
 mod configs_tool;
 mod determinism;
 mod diff;
+mod fork;
 mod generated_transactions;
 mod keys;
 mod ledger;

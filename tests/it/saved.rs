@@ -162,9 +162,9 @@ fn given() -> Source {
     }
 }
 
-fn save(session: &Session, path: PathBuf) -> PathBuf {
+fn save(session: &Session, path: &Path) -> PathBuf {
     session
-        .save(Some(&path))
+        .save(Some(path))
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -184,6 +184,7 @@ fn a_hundred_random_sessions_end_in_the_same_run_when_they_are_run_again() {
                 0 => vec!["producer.trips.load.1.rate=200".to_owned()],
                 _ => Vec::new(),
             },
+            ..Overrides::default()
         };
         let source = if dice.below(2) == 0 {
             named.clone()
@@ -198,7 +199,7 @@ fn a_hundred_random_sessions_end_in_the_same_run_when_they_are_run_again() {
         } else {
             &other
         };
-        let path = save(&session, to.join("again"));
+        let path = save(&session, &to.join("again"));
         let text = fs::read_to_string(&path).expect("it was written");
         assert_eq!(
             read_back(&path),
@@ -226,7 +227,7 @@ fn a_saved_run_extends_what_it_was_and_says_what_was_typed_and_when() {
     session
         .command("set producer trips acks=1")
         .expect("a command");
-    let path = save(&session, folder.path().join("again.toml"));
+    let path = save(&session, &folder.path().join("again.toml"));
     insta::assert_snapshot!(fs::read_to_string(path).expect("it was written"));
 }
 
@@ -237,7 +238,7 @@ fn a_run_of_the_library_extends_it_by_name() {
     let mut session = Session::new(loaded(source, &Overrides::default()));
     let _reached = session.advance_to(seconds(1.0), u64::MAX);
     session.command("link cut trips 1").expect("a command");
-    let path = save(&session, folder.path().join("mine.toml"));
+    let path = save(&session, &folder.path().join("mine.toml"));
     let text = fs::read_to_string(path).expect("it was written");
     assert!(text.starts_with("extends = \"full-buffer\"\n"), "{text}");
     assert!(
@@ -245,7 +246,7 @@ fn a_run_of_the_library_extends_it_by_name() {
         "{text}"
     );
     // The file's own name would be meant in its folder.
-    let path = save(&session, folder.path().join("full-buffer.toml"));
+    let path = save(&session, &folder.path().join("full-buffer.toml"));
     let text = fs::read_to_string(path).expect("it was written");
     assert!(
         text.starts_with("extends = \"buffer/full-buffer\"\n"),
@@ -258,7 +259,7 @@ fn no_file_is_written_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let session = Session::new(loaded(lively_in(folder.path()), &Overrides::default()));
     let wanted = folder.path().join("mine.toml");
-    let names: Vec<_> = (0..3).map(|_| save(&session, wanted.clone())).collect();
+    let names: Vec<_> = (0..3).map(|_| save(&session, &wanted)).collect();
     let named = ["mine.toml", "mine-2.toml", "mine-3.toml"];
     assert_eq!(names, named.map(|name| folder.path().join(name)));
     let files = fs::read_dir(folder.path()).expect("a folder").count();
@@ -274,7 +275,7 @@ fn a_run_whose_file_changed_meanwhile_is_saved_whole() {
     fs::write(folder.path().join("lively.toml"), changed).expect("a folder of the test");
     session.command("rate fares 1").expect("a command");
     finish(&mut session);
-    let path = save(&session, folder.path().join("again.toml"));
+    let path = save(&session, &folder.path().join("again.toml"));
     let text = fs::read_to_string(&path).expect("it was written");
     assert!(
         text.starts_with("# Is a saved run the same run?\n[scenario]"),

@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 use crate::support::{embedded, report_of, run_to, run_to_end, seconds, written};
 
 /// A buffer that fills, a cut, and loads that draw from several streams.
-const EVENTFUL: &str = r#"
+pub(crate) const EVENTFUL: &str = r#"
 [scenario]
 format = 1
 title = "Eventful"
@@ -153,14 +153,14 @@ fn a_quiet_hour_needs_few_snapshots_and_a_busy_one_has_many() {
 
 // === On the screen ===
 
-struct Stage {
-    run: Run,
+pub(crate) struct Stage {
+    pub(crate) run: Run,
     load: Load,
-    area: Rect,
+    pub(crate) area: Rect,
 }
 
 impl Stage {
-    fn of(scenario: Arc<Scenario>) -> Self {
+    pub(crate) fn of(scenario: Arc<Scenario>) -> Self {
         let theme = Theme::new(Colors::None, Charset::Unicode);
         let session = Session::new(scenario);
         let mut run = Run::new(session, theme, Speed::REAL, Origin::CommandLine);
@@ -170,7 +170,7 @@ impl Stage {
         Self { run, load, area }
     }
 
-    fn press(&mut self, keys: impl IntoIterator<Item = KeyCode>) {
+    pub(crate) fn press(&mut self, keys: impl IntoIterator<Item = KeyCode>) {
         for code in keys {
             self.run.measure(self.area);
             let key = KeyEvent::new(code, KeyModifiers::NONE);
@@ -180,22 +180,25 @@ impl Stage {
         }
     }
 
-    fn type_in(&mut self, line: &str) {
+    pub(crate) fn type_in(&mut self, line: &str) {
         let keys = format!(":{line}");
         self.press(keys.chars().map(KeyCode::Char).collect::<Vec<_>>());
         self.press([KeyCode::Enter]);
     }
 
-    fn text(&mut self) -> String {
+    pub(crate) fn text(&mut self) -> String {
         self.run.measure(self.area);
         let mut buffer = Buffer::empty(self.area);
         let _cursor = self.run.draw(&mut buffer);
-        let line = |y| (0..120).map(move |x| (x, y));
+        let (width, height) = (self.area.width, self.area.height);
+        let line = |y| (0..width).map(move |x| (x, y));
         let line = |y| line(y).map(|at| buffer[at].symbol()).collect::<String>();
-        (0..36).map(|y| line(y) + "\n").collect()
+        (0..height)
+            .map(|y| line(y).trim_end().to_owned() + "\n")
+            .collect()
     }
 
-    fn now(&self) -> SimTime {
+    pub(crate) fn now(&self) -> SimTime {
         self.run.session.now()
     }
 }

@@ -46,6 +46,8 @@ pub struct Fill<'a> {
     pub written: Vec<Option<Sample>>,
     /// Bytes in flight or waiting to be sent again, likewise.
     pub sent: Vec<Option<Sample>>,
+    /// The top of the other branch's chart: both have one axis.
+    pub top_beside: f64,
     /// All metrics of the client, where the pane has the whole screen.
     pub metrics: Option<Metrics<'a>>,
     first: u16,
@@ -211,7 +213,7 @@ impl Widget for &Fill<'_> {
         let chart = Chart {
             theme: self.theme,
             window: self.window,
-            top: self.buffer.total_bytes as f64,
+            top: (self.buffer.total_bytes as f64).max(self.top_beside),
             label: axis_label,
             layers: &layers,
             thresholds: &[],

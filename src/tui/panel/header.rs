@@ -73,8 +73,19 @@ impl<'a> Header<'a> {
     }
 }
 
-/// What the run does, in words.
+/// Which branch this is, where the run was split, and what it does, in words.
 fn state(scene: &Scene<'_>) -> Line<'static> {
+    let mut state = run_state(scene);
+    if let Some(branch) = scene.model.fork {
+        let words = format!("branch {}, ", branch.name());
+        let style = scene.theme().styles.text.subject;
+        state.spans.insert(0, Span::styled(words, style));
+    }
+    state
+}
+
+/// What the run does, in words.
+fn run_state(scene: &Scene<'_>) -> Line<'static> {
     let styles = scene.theme().styles;
     if scene.model.life == Life::Going {
         let mut state = match scene.model.pace.motion {

@@ -3,6 +3,7 @@
 pub mod card;
 pub mod cluster;
 mod consumers;
+pub mod difference;
 pub mod events;
 pub mod expectations;
 pub mod fill;

@@ -45,8 +45,23 @@ pub struct Queue<'a> {
     in_flight: Vec<Option<Sample>>,
     /// Messages whose report waits for `poll()`, likewise.
     reported: Vec<Option<Sample>>,
+    /// The top of the other branch's chart.
+    top_beside: f64,
     metrics: Option<Metrics<'a>>,
     first: u16,
+}
+
+/// The top of the other branch's chart: both have one axis.
+fn top_beside(scene: &Scene<'_>, cells: u16) -> f64 {
+    let top = |other: Scene<'_>| {
+        let producer = other.producer()?;
+        let limit = other.view(producer).queue?.messages_max.map(f64::from);
+        let metric = Metric::Rdkafka(producer, RdkafkaFigure::Client(RdkafkaMetric::MsgCnt));
+        let queued = other.samples(metric, cells);
+        let largest = queued.iter().flatten().map(|sample| sample.max);
+        Some(limit.unwrap_or_else(|| nice_top(largest.fold(1.0, f64::max))))
+    };
+    scene.other().and_then(top).unwrap_or(0.0)
 }
 
 impl<'a> Queue<'a> {
@@ -67,6 +82,7 @@ impl<'a> Queue<'a> {
             queued: samples(client(RdkafkaMetric::MsgCnt)),
             in_flight: samples(own(OwnFigure::InFlightMessages)),
             reported: samples(own(OwnFigure::ReportedMessages)),
+            top_beside: top_beside(scene, cells),
             metrics: scene.is_expanded().then(|| Metrics::read(scene)),
             first: scene.model.scroll[Pane::Fill.index()],
         }
@@ -258,7 +274,9 @@ impl Panel for Queue<'_> {
         let chart = Chart {
             theme: self.theme,
             window: self.window,
-            top: limit.unwrap_or_else(|| nice_top(largest)),
+            top: limit
+                .unwrap_or_else(|| nice_top(largest))
+                .max(self.top_beside),
             label: number::short,
             layers: &layers,
             thresholds: &[],

@@ -42,6 +42,8 @@ pub struct Room<'a> {
     window: TimeWindow,
     faults: &'a [SimTime],
     history: Vec<Option<Sample>>,
+    /// The other branch's: both have one axis.
+    beside: Vec<Option<Sample>>,
     threads: Vec<Line<'static>>,
     first: u16,
 }
@@ -76,6 +78,10 @@ impl<'a> Room<'a> {
             window: scene.window(),
             faults: &scene.faults,
             history: share.map_or_else(Vec::new, |metric| scene.samples(metric, cells)),
+            beside: match (share, scene.other()) {
+                (Some(metric), Some(other)) => other.samples(metric, cells),
+                _ => Vec::new(),
+            },
             threads: match producer {
                 Some(producer) if scene.is_expanded() => thread_lines(scene, producer),
                 _ => Vec::new(),
@@ -201,7 +207,7 @@ impl Panel for Room<'_> {
         let chart = Chart {
             theme: self.theme,
             window: self.window,
-            top: axis_top([&self.history, &[]]),
+            top: axis_top([&self.history, &self.beside]),
             label: axis_label,
             layers: &layers,
             thresholds: &[],

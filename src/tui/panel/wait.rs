@@ -57,6 +57,8 @@ pub struct Wait<'a> {
     pub metric_history: Vec<Option<Sample>>,
     /// The truth over the window, likewise.
     pub truth_history: Vec<Option<Sample>>,
+    /// The top of the other branch's chart: both have one axis.
+    pub top_beside: f64,
     /// What each application thread does, where the pane has the whole screen.
     pub threads: Vec<Line<'static>>,
     first: u16,
@@ -142,6 +144,13 @@ impl<'a> Wait<'a> {
             faults: &scene.faults,
             metric_history: samples(METRIC),
             truth_history: samples(TRUTH),
+            top_beside: scene.other().map_or(0.0, |other| {
+                let history = |figure| match other.producer() {
+                    Some(producer) => other.samples(Metric::Producer(producer, figure), cells),
+                    None => Vec::new(),
+                };
+                axis_top([&history(METRIC), &history(TRUTH)])
+            }),
             threads: match producer {
                 Some(producer) if scene.is_expanded() => threads::lines(scene, producer),
                 _ => Vec::new(),
@@ -341,7 +350,7 @@ impl Widget for &Wait<'_> {
         let chart = Chart {
             theme: self.theme,
             window: self.window,
-            top: axis_top([&self.metric_history, &self.truth_history]),
+            top: axis_top([&self.metric_history, &self.truth_history]).max(self.top_beside),
             label: axis_label,
             layers: &layers,
             thresholds: &[],

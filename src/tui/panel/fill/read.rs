@@ -60,6 +60,10 @@ impl<'a> Fill<'a> {
                 .zip(retrying)
                 .map(|(a, b)| Some(a?.plus(b?)))
                 .collect(),
+            top_beside: scene.other().map_or(0.0, |other| {
+                let producer = other.producer().map(|producer| other.view(producer));
+                producer.map_or(0.0, |view| view.buffer.total_bytes as f64)
+            }),
             metrics: scene.is_expanded().then(|| Metrics::read(scene)),
             first: scene.model.scroll[Pane::Fill.index()],
         }
