@@ -109,6 +109,19 @@ pub enum Command {
     /// An open transaction is ended in one partition, whatever its coordinator knows
     /// (`kafka-transactions.sh abort`).
     AbortTransaction(AbortTransaction),
+    /// The broker that coordinates a transactional id dies.
+    KillCoordinator(CoordinatorKill),
+}
+
+/// The death of whoever leads the partition of `__transaction_state` that an id belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CoordinatorKill {
+    /// Whose coordinator.
+    pub transactional_id: String,
+    /// Records lost at the end of each of its logs.
+    pub lose_tail_records: u64,
+    /// Who that was when the command was carried out; nobody knows before.
+    pub found: Option<BrokerIndex>,
 }
 
 /// What `kafka-transactions.sh abort` ends.
