@@ -157,6 +157,11 @@ fn values(
                 .collect()
         }
         "key" => names.keys().map(str::to_owned).map(plain).collect(),
+        "transactional_id" => names
+            .transactional_ids()
+            .iter()
+            .map(|id| (id.clone(), "transactional id".to_owned()))
+            .collect(),
         "topic" => names.topics().map(str::to_owned).map(plain).collect(),
         "partition" => {
             let fits = |name: &String| name.starts_with(begun);

@@ -35,6 +35,9 @@ pub(super) enum Verb {
     /// Faults and cures of one broker
     #[command(subcommand)]
     Broker(BrokerVerb),
+    /// Faults of a transaction coordinator, whichever broker that is
+    #[command(subcommand)]
+    Coordinator(CoordinatorVerb),
     /// Faults and cures between two ends: a producer, a consumer group or one of its members
     /// (`GROUP/2`), a broker id, `controller` or `*`
     #[command(subcommand)]
@@ -362,6 +365,19 @@ pub(super) enum BrokerVerb {
 }
 
 #[derive(Debug, Subcommand)]
+pub(super) enum CoordinatorVerb {
+    /// The process of the broker that coordinates a transactional id dies
+    Kill {
+        /// Whose coordinator
+        #[arg(value_name = "TRANSACTIONAL_ID")]
+        transactional_id: String,
+        /// Unflushed records that are lost at the tail of each log
+        #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole)]
+        lose_tail: u64,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(super) enum LinkVerb {
     /// A black hole: nothing arrives, connections stay open
     Cut(Ends),
@@ -571,6 +587,5 @@ pub(super) const LATER: &[&[&str]] = &[
     &["producer", "clone"],
     &["broker", "config"],
     &["topic"],
-    &["coordinator"],
     &["kafka-dump-log.sh"],
 ];

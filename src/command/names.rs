@@ -16,6 +16,8 @@ pub struct Names {
     groups: Vec<GroupNames>,
     /// Traced keys that are text.
     keys: Vec<String>,
+    /// Each once, sorted.
+    transactional_ids: Vec<String>,
 }
 
 /// One consumer group: its members stand together.
@@ -84,7 +86,13 @@ impl Names {
             topics: topics.collect(),
             groups: group_names(config),
             keys: traced_keys(config),
+            transactional_ids: transactional_ids(config),
         }
+    }
+
+    /// Each `transactional.id` of a producer once, sorted.
+    pub fn transactional_ids(&self) -> &[String] {
+        &self.transactional_ids
     }
 
     /// Keys whose records are traced, where they are text.
@@ -135,6 +143,13 @@ impl Names {
         };
         names.producers = producers.iter().map(producer).collect();
         names
+    }
+
+    /// The same names with transactional ids.
+    #[cfg(test)]
+    pub(crate) fn with_transactional_ids(mut self, ids: &[&str]) -> Self {
+        self.transactional_ids = ids.iter().map(|&id| id.to_owned()).collect();
+        self
     }
 
     /// The same names with consumer groups of so many members.
@@ -322,6 +337,15 @@ fn traced_keys(config: &Config) -> Vec<String> {
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+fn transactional_ids(config: &Config) -> Vec<String> {
+    let producers = config.producers.iter();
+    let ids = producers.filter_map(|producer| producer.client.transactional_id());
+    let mut ids: Vec<String> = ids.map(str::to_owned).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 fn group_names(config: &Config) -> Vec<GroupNames> {

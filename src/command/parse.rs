@@ -7,13 +7,15 @@ use clap::{CommandFactory, Parser};
 
 use crate::kafka::config::{MASK, is_secret};
 use crate::kafka::error::ErrorCode;
-use crate::sim::command::{BrokerFault, Command, ConsumerFault, LinkFault, ProducerFault};
+use crate::sim::command::{
+    BrokerFault, Command, ConsumerFault, CoordinatorKill, LinkFault, ProducerFault,
+};
 use crate::sim::config::Peer;
 use crate::sim::ids::{BrokerIndex, GroupIndex, ProducerIndex, TopicPartition};
 
 use super::grammar::{
-    BrokerVerb, ConsumerVerb, DiskVerb, LATER, Line, LinkVerb, ProducerVerb, ResponsesVerb,
-    SetVerb, Verb,
+    BrokerVerb, ConsumerVerb, CoordinatorVerb, DiskVerb, LATER, Line, LinkVerb, ProducerVerb,
+    ResponsesVerb, SetVerb, Verb,
 };
 use super::names::Names;
 use super::problem::CommandProblem;
@@ -200,6 +202,10 @@ impl Resolver<'_> {
     fn verb(&self, verb: Verb) -> Result<Command, CommandProblem> {
         Ok(match verb {
             Verb::Broker(verb) => self.broker_verb(verb)?,
+            Verb::Coordinator(CoordinatorVerb::Kill {
+                transactional_id,
+                lose_tail,
+            }) => self.coordinator_kill(transactional_id, lose_tail)?,
             Verb::Link(verb) => self.link_verb(verb)?,
             Verb::Responses(ResponsesVerb::Swallow { broker, count }) => {
                 Command::SwallowResponses {
@@ -261,6 +267,22 @@ impl Resolver<'_> {
             BrokerVerb::Fence { broker } => (broker, BrokerFault::Fence),
         };
         Ok(Command::Broker(self.broker(&broker)?, fault))
+    }
+
+    fn coordinator_kill(
+        &self,
+        transactional_id: String,
+        lose_tail_records: u64,
+    ) -> Result<Command, CommandProblem> {
+        let known = self.names.transactional_ids();
+        if !known.contains(&transactional_id) {
+            return Err(self.unknown("transactional id", &transactional_id, known));
+        }
+        Ok(Command::KillCoordinator(CoordinatorKill {
+            transactional_id,
+            lose_tail_records,
+            found: None,
+        }))
     }
 
     fn link_verb(&self, verb: LinkVerb) -> Result<Command, CommandProblem> {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
-    BrokerFault, Command, ConsumerFault, Inquiry, LinkFault, ProducerFault, TopicFilter,
+    BrokerFault, Command, ConsumerFault, CoordinatorKill, Inquiry, LinkFault, ProducerFault,
+    TopicFilter,
 };
 use crate::sim::ids::{BrokerIndex, TopicIndex};
 
@@ -16,6 +17,7 @@ use super::{election, groups, offsets, proposal, reassign, transactions};
 pub fn render(command: &Command, names: &Names) -> String {
     match command {
         Command::Broker(broker, fault) => broker_line(&names.broker_name(*broker), *fault),
+        Command::KillCoordinator(kill) => coordinator_line(kill),
         Command::Link(a, b, fault) => {
             let ends = format!("{} {}", names.peer_name(*a), names.peer_name(*b));
             link_line(&ends, *fault)
@@ -264,6 +266,17 @@ fn broker_line(broker: &str, fault: BrokerFault) -> String {
         BrokerFault::DiskFull => format!("disk full {broker}"),
         BrokerFault::DiskHeal => format!("disk heal {broker}"),
     }
+}
+
+fn coordinator_line(kill: &CoordinatorKill) -> String {
+    let tail = match kill.lose_tail_records {
+        0 => String::new(),
+        records => format!(" --lose-tail {records}"),
+    };
+    // What looks like a flag is an id all the same.
+    let id = &kill.transactional_id;
+    let dashes = if id.starts_with('-') { "-- " } else { "" };
+    format!("coordinator kill{tail} {dashes}{}", quoted(id))
 }
 
 fn link_line(ends: &str, fault: LinkFault) -> String {

@@ -6,9 +6,9 @@ use super::*;
 use crate::kafka::error::ErrorCode;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
-    AbortTransaction, BrokerFault, ConsumerFault, EarlierMoves, ElectionType, HangingScope,
-    Inquiry, LinkFault, Placement, ProducerFault, Reassign, Throttles, TransactionToAbort,
-    TransactionsInquiry,
+    AbortTransaction, BrokerFault, ConsumerFault, CoordinatorKill, EarlierMoves, ElectionType,
+    HangingScope, Inquiry, LinkFault, Placement, ProducerFault, Reassign, Throttles,
+    TransactionToAbort, TransactionsInquiry,
 };
 use crate::sim::config::Peer;
 use crate::sim::ids::{
@@ -23,6 +23,7 @@ fn names() -> Names {
         &[("events", 12), ("rides-eu", 2)],
     )
     .with_groups(&[("billing", 1), ("timelines", 3)])
+    .with_transactional_ids(&["fares-0", "fares-1"])
 }
 
 /// The line with a caret line below, the message and the hint.
@@ -132,7 +133,10 @@ fn problems_point_at_the_word() {
         "kafka-configs.sh --alter --topic events --add-config no.such.config=1",
         "kafka-configs.sh --alter --topic events --add-config min.insync.replicas=0",
         "kafka-configs.sh --alter --topic events --add-config cleanup.policy=compact",
-        "coordinator kill t1",
+        "coordinator",
+        "coordinator kill",
+        "coordinator kill fare-0",
+        "coordinator kill fares-0 --lose-tail all",
         "kafka-transactions.sh",
         "kafka-transactions.sh find",
         "kafka-transactions.sh --bootstrap-server localhost:9092 find-hanging",
@@ -175,6 +179,8 @@ fn completion_follows_the_grammar() {
         ]
     );
     assert_eq!(texts("broker kill 2 "), ["--lose-tail"]);
+    assert_eq!(texts("coordinator kill f"), ["fares-0", "fares-1"]);
+    assert_eq!(texts("coordinator kill fares-1 "), ["--lose-tail"]);
     assert_eq!(
         texts("inject REQUEST_TIMED_OUT --partition rides"),
         ["rides-eu-0", "rides-eu-1"]
@@ -354,9 +360,31 @@ fn any_tool() -> impl Strategy<Value = Command> {
     ]
 }
 
+fn any_coordinator() -> impl Strategy<Value = Command> {
+    let id = prop_oneof![Just("fares-0"), Just("fares-1")];
+    (id, any::<u64>()).prop_map(|(id, lose_tail_records)| {
+        Command::KillCoordinator(CoordinatorKill {
+            transactional_id: id.to_owned(),
+            lose_tail_records,
+            found: None,
+        })
+    })
+}
+
 fn any_follow() -> impl Strategy<Value = Command> {
     let follow = |(key, record)| Command::Follow { key, record };
     ("[ -~]{1,12}", prop::option::of(1..=u32::MAX)).prop_map(follow)
+}
+
+fn any_link() -> impl Strategy<Value = LinkFault> {
+    prop_oneof![
+        Just(LinkFault::Cut),
+        Just(LinkFault::Heal),
+        Just(LinkFault::Reset),
+        any::<u64>().prop_map(|nanos| LinkFault::Delay(SimSpan::from_nanos(nanos))),
+        prop::option::of(1_u64..u64::MAX / 8).prop_map(LinkFault::Limit),
+        (0..=1_000_000_u32).prop_map(LinkFault::Loss),
+    ]
 }
 
 fn any_command() -> impl Strategy<Value = Command> {
@@ -375,14 +403,6 @@ fn any_command() -> impl Strategy<Value = Command> {
         rate().prop_map(BrokerFault::DiskRate),
         span().prop_map(BrokerFault::Slow),
     ];
-    let link = prop_oneof![
-        Just(LinkFault::Cut),
-        Just(LinkFault::Heal),
-        Just(LinkFault::Reset),
-        span().prop_map(LinkFault::Delay),
-        rate().prop_map(LinkFault::Limit),
-        (0..=1_000_000_u32).prop_map(LinkFault::Loss),
-    ];
     let end = prop_oneof![
         broker().prop_map(Peer::Broker),
         Just(Peer::Controller),
@@ -390,7 +410,7 @@ fn any_command() -> impl Strategy<Value = Command> {
     ];
     prop_oneof![
         (broker(), fault).prop_map(|(broker, fault)| Command::Broker(broker, fault)),
-        (producer(), end, link).prop_map(|(p, b, fault)| Command::Link(
+        (producer(), end, any_link()).prop_map(|(p, b, fault)| Command::Link(
             Peer::Producer(p),
             b,
             fault
@@ -413,6 +433,7 @@ fn any_command() -> impl Strategy<Value = Command> {
         }),
         any_tool(),
         any_follow(),
+        any_coordinator(),
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
         (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),

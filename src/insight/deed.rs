@@ -3,8 +3,9 @@
 use super::names;
 use crate::kafka::quota::{QuotaEntity, QuotaName};
 use crate::sim::command::{
-    AbortTransaction, BrokerFault, Command, ConsumerFault, ElectionType, HangingScope, Inquiry,
-    LinkFault, ProducerFault, Reassign, TransactionToAbort, TransactionsInquiry,
+    AbortTransaction, BrokerFault, Command, ConsumerFault, CoordinatorKill, ElectionType,
+    HangingScope, Inquiry, LinkFault, ProducerFault, Reassign, TransactionToAbort,
+    TransactionsInquiry,
 };
 use crate::sim::config::Config;
 use crate::sim::time::SimSpan;
@@ -19,6 +20,7 @@ pub fn words(command: &Command, config: &Config) -> String {
                 broker_words(*fault)
             )
         }
+        Command::KillCoordinator(kill) => coordinator_words(kill, config),
         Command::Link(a, b, fault) => format!(
             "the link between {} and {} {}",
             names::peer(config, *a),
@@ -244,6 +246,19 @@ fn broker_words(fault: BrokerFault) -> String {
         BrokerFault::Slow(SimSpan::ZERO) => "takes as long as usual for a request".to_owned(),
         BrokerFault::Slow(span) => format!("takes {} longer for every request", millis(span)),
         BrokerFault::Fence => "is fenced".to_owned(),
+    }
+}
+
+fn coordinator_words(kill: &CoordinatorKill, config: &Config) -> String {
+    let lose_tail_records = kill.lose_tail_records;
+    let dies = broker_words(BrokerFault::Kill { lose_tail_records });
+    let of = format!(
+        "the coordinator of {}",
+        names::shown(&kill.transactional_id)
+    );
+    match kill.found {
+        Some(broker) => format!("{of}, broker {}, {dies}", names::broker(config, broker)),
+        None => format!("{of} {dies}"),
     }
 }
 

@@ -138,6 +138,8 @@ pub enum Command {
         /// The replicas of all its partitions, those that exist included, preferred leaders first.
         replicas: Vec<Vec<BrokerIndex>>,
     },
+    /// The broker that coordinates a transactional id dies.
+    KillCoordinator(CoordinatorKill),
 }
 
 impl Command {
@@ -149,6 +151,17 @@ impl Command {
             _ => None,
         }
     }
+}
+
+/// The death of whoever leads the partition of `__transaction_state` that an id belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CoordinatorKill {
+    /// Whose coordinator.
+    pub transactional_id: String,
+    /// Records lost at the end of each of its logs.
+    pub lose_tail_records: u64,
+    /// Who that was when the command was carried out; nobody knows before.
+    pub found: Option<BrokerIndex>,
 }
 
 /// What `kafka-transactions.sh abort` ends.

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::sim::cluster::PeerCallId;
-use crate::sim::command::{Command, ConsumerFault, Inquiry, LinkFault};
+use crate::sim::command::{
+    BrokerFault, Command, ConsumerFault, CoordinatorKill, Inquiry, LinkFault,
+};
 use crate::sim::config::Peer;
 use crate::sim::consumer::{Answer, Ask, CallId, Consumer};
 use crate::sim::context::Context;
@@ -141,7 +143,7 @@ impl Simulation {
     #[cold]
     fn obey(&mut self, at: SimTime, number: u32) {
         self.barriers.pop();
-        let command = self.commands[number as usize].clone();
+        let command = self.aimed(Arc::clone(&self.commands[number as usize]));
         let outcome = self.carry_out(at, &command);
         let outcome = outcome.and_then(|()| self.show(at, &command));
         let (mut ctx, ..) = self.split(at);
@@ -151,6 +153,16 @@ impl Simulation {
             Err(reason) => Fact::CommandRefused { command, reason },
         };
         ctx.fact(Rank::CONTROLLER, fact);
+    }
+
+    /// The command with what only this moment knows: who coordinates an id.
+    fn aimed(&self, command: Arc<Command>) -> Arc<Command> {
+        let Command::KillCoordinator(kill) = &*command else {
+            return command;
+        };
+        let found = self.cluster.transaction_leader(&kill.transactional_id);
+        let kill = kill.clone();
+        Arc::new(Command::KillCoordinator(CoordinatorKill { found, ..kill }))
     }
 
     /// What a tool shows that was asked by the timeline.
@@ -227,6 +239,11 @@ impl Simulation {
         let (mut ctx, cluster, producers) = self.split(at);
         match command {
             Command::Broker(broker, fault) => cluster.on_fault(&mut ctx, *broker, *fault),
+            Command::KillCoordinator(kill) => {
+                let found = kill.found.ok_or("nobody coordinates this id now")?;
+                let lose_tail_records = kill.lose_tail_records;
+                cluster.on_fault(&mut ctx, found, BrokerFault::Kill { lose_tail_records })
+            }
             Command::SwallowResponses { broker, count } => {
                 cluster.swallow(*broker, *count);
                 Ok(())

@@ -188,11 +188,11 @@ impl Watch {
     fn command(&mut self, command: &Command, simulation: &Simulation) {
         match command {
             Command::Broker(broker, BrokerFault::Kill { lose_tail_records }) => {
-                for watch in self.partitions.values_mut() {
-                    if *lose_tail_records > 0 && watch.isr.contains(broker) {
-                        watch.robbed.insert(*broker);
-                        watch.look_for_an_end();
-                    }
+                self.rob(*broker, *lose_tail_records);
+            }
+            Command::KillCoordinator(kill) => {
+                if let Some(broker) = kill.found {
+                    self.rob(broker, kill.lose_tail_records);
                 }
             }
             Command::Inject {
@@ -209,6 +209,16 @@ impl Watch {
             Command::Producer(producer, ProducerFault::Crash | ProducerFault::Restart)
             | Command::SetClient { producer, .. } => self.of(*producer).is_restarted = true,
             _ => {}
+        }
+    }
+
+    /// A broker dies, and with it so many records at the end of its logs.
+    fn rob(&mut self, broker: BrokerIndex, lose_tail_records: u64) {
+        for watch in self.partitions.values_mut() {
+            if lose_tail_records > 0 && watch.isr.contains(&broker) {
+                watch.robbed.insert(broker);
+                watch.look_for_an_end();
+            }
         }
     }
 

@@ -2,13 +2,6 @@
 
 /// `probe/case`; a `*` at the end stands for any rest.
 pub const NOT_YET_MODELLED: &[&str] = &[
-    // How long calls take is mostly the recording machine's own time.
-    "transactions/rdkafka/back-to-back",
-    // Markers alone are held back, or their coordinator is killed while they are.
-    "transactions/rdkafka/concurrent",
-    "transactions/rdkafka/coordinator-killed",
-    // Readers are compared beside the Java client.
-    "transactions/rdkafka/readers",
     // The simulated application always has addresses and serializers.
     "java-config/bootstrap-absent",
     "java-config/serializer-absent",

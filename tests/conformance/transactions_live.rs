@@ -24,19 +24,29 @@ const MECHANISM: &str = "transactions: late markers, dead coordinators, readers"
 const COORDINATOR_PARTITION: u32 = 2;
 const MACHINE: &str = "the recording machine's own time";
 
-/// Four cases of both versions.
+/// The client, and the transaction version of the cluster.
+type Dialect = (&'static str, u32);
+
+/// The recorded dialects. librdkafka speaks version 1 to whatever cluster it meets.
+const DIALECTS: [(&str, Dialect); 3] = [
+    ("java-1", ("java", 1)),
+    ("java-2", ("java", 2)),
+    ("rdkafka", ("librdkafka", 2)),
+];
+
+/// Four cases of each dialect.
 pub fn compare() -> Vec<Comparison> {
     let golden = golden::of("transactions");
     let mut comparisons = Vec::new();
-    for (dialect, version) in [("java-1", 1), ("java-2", 2)] {
+    for (name, dialect) in DIALECTS {
         let of = |case: &str| {
-            let name = format!("{dialect}/{case}");
+            let name = format!("{name}/{case}");
             (golden.path(&name), &golden.cases[&name])
         };
-        comparisons.push(back_to_back(of("back-to-back"), version));
-        comparisons.push(concurrent(of("concurrent"), version));
-        comparisons.push(coordinator_killed(of("coordinator-killed"), version));
-        comparisons.push(readers(of("readers"), version));
+        comparisons.push(back_to_back(of("back-to-back"), dialect));
+        comparisons.push(concurrent(of("concurrent"), dialect));
+        comparisons.push(coordinator_killed(of("coordinator-killed"), dialect));
+        comparisons.push(readers(of("readers"), dialect));
     }
     comparisons
 }
@@ -57,7 +67,7 @@ enum StateLog {
 }
 
 impl Story {
-    fn new(version: u32, state_log: StateLog) -> Self {
+    fn new((client, version): Dialect, state_log: StateLog) -> Self {
         let is_there = |id: &String| coordinator_partition(id, 3) == COORDINATOR_PARTITION;
         let id = (0..100)
             .map(|number| format!("story-{number}"))
@@ -77,7 +87,10 @@ impl Story {
              [[topic]]\nname = \"{id}-a\"\nreplication-factor = {replicas}\nleaders = [1]\n\
              [[topic]]\nname = \"{id}-b\"\nreplication-factor = {replicas}\nleaders = [2]\n"
         );
-        let script = format!("[[producer]]\nname = \"A\"\nconfig.transactional.id = \"{id}\"\n");
+        let script = format!(
+            "[[producer]]\nname = \"A\"\nclient = \"{client}\"\n\
+             config.transactional.id = \"{id}\"\n"
+        );
         let told = Vec::new();
         Self {
             id,
@@ -156,8 +169,8 @@ impl Story {
 
 /// Transactions without a pause: which call waits for what the one before left to be done. Every
 /// way is as long as makes a commit take what it took there.
-fn back_to_back((path, recorded): (String, &Value), version: u32) -> Comparison {
-    let mut story = Story::new(version, StateLog::ThreeReplicas);
+fn back_to_back((path, recorded): (String, &Value), dialect: Dialect) -> Comparison {
+    let mut story = Story::new(dialect, StateLog::ThreeReplicas);
     let link = "[cluster]\nlink = { rtt = \"4ms\", bandwidth = \"1Gbit/s\" }\n";
     story.rest = story.rest.replacen("[cluster]\n", link, 1);
     story.call(0, "init_transactions");
@@ -226,10 +239,10 @@ fn committed(trace: &Trace) -> usize {
 }
 
 /// The markers of one transaction are late, and the next begins meanwhile.
-fn concurrent((path, recorded): (String, &Value), version: u32) -> Comparison {
+fn concurrent((path, recorded): (String, &Value), dialect: Dialect) -> Comparison {
     const HELD_MS: u64 = 1_000;
     const BEFORE_NEXT_MS: u64 = 200;
-    let mut story = Story::new(version, StateLog::OneReplica);
+    let mut story = Story::new(dialect, StateLog::OneReplica);
     story.call(0, "init_transactions");
     let runs = recorded["produce_ms"]["runs"]
         .as_array()
@@ -266,9 +279,9 @@ fn concurrent((path, recorded): (String, &Value), version: u32) -> Comparison {
 
 /// The coordinator dies when the commit is decided and no marker has arrived. It leads neither
 /// topic: a marker to itself cannot be late here.
-fn coordinator_killed((path, recorded): (String, &Value), version: u32) -> Comparison {
+fn coordinator_killed((path, recorded): (String, &Value), dialect: Dialect) -> Comparison {
     const KILLED_MS: u64 = 10_500;
-    let mut story = Story::new(version, StateLog::ThreeReplicas);
+    let mut story = Story::new(dialect, StateLog::ThreeReplicas);
     story.call(0, "init_transactions");
     story.call(4_000, "begin_transaction");
     story.produce(4_000, 'a', "A0");
@@ -301,11 +314,11 @@ fn coordinator_killed((path, recorded): (String, &Value), version: u32) -> Compa
 
 /// Five transactions of five records, 100 ms apart, and one that is aborted, with a reader of each
 /// isolation level beside them.
-fn readers((path, recorded): (String, &Value), version: u32) -> Comparison {
+fn readers((path, recorded): (String, &Value), dialect: Dialect) -> Comparison {
     const ISOLATIONS: [&str; 2] = ["read_uncommitted", "read_committed"];
     const RECORDS: u64 = 5;
     const RUNS: u64 = 5;
-    let mut story = Story::new(version, StateLog::ThreeReplicas);
+    let mut story = Story::new(dialect, StateLog::ThreeReplicas);
     story.call(0, "init_transactions");
     for isolation in ISOLATIONS {
         story.read_by(isolation);

@@ -23,17 +23,16 @@ impl Case<'_> {
 
     /// What took a broker away.
     pub(super) fn deed_against(self, broker: BrokerIndex) -> Cause {
-        self.deed(|command| {
-            matches!(
-                command,
-                Command::Broker(
-                    other,
-                    BrokerFault::Kill { .. }
-                        | BrokerFault::Stop
-                        | BrokerFault::Pause
-                        | BrokerFault::Fence
-                ) if *other == broker
-            )
+        self.deed(|command| match command {
+            Command::Broker(
+                other,
+                BrokerFault::Kill { .. }
+                | BrokerFault::Stop
+                | BrokerFault::Pause
+                | BrokerFault::Fence,
+            ) => *other == broker,
+            Command::KillCoordinator(kill) => kill.found == Some(broker),
+            _ => false,
         })
     }
 

@@ -27,7 +27,7 @@ fn producer(dice: &mut Dice, world: &mut World, number: u64) -> Part {
     lines.text("name", &name);
     let (batches, transactions) = match client {
         Client::Java => java(dice, &mut lines),
-        Client::Librdkafka => (rdkafka(dice, &mut lines), Transactions::None),
+        Client::Librdkafka => rdkafka(dice, &mut lines),
     };
     let transactional_id = match transactions {
         Transactions::Some => Some(transactional_id(dice, world, number)),
@@ -160,9 +160,14 @@ fn java(dice: &mut Dice, lines: &mut Lines) -> (Batches, Transactions) {
     (batches, transactions)
 }
 
-fn rdkafka(dice: &mut Dice, lines: &mut Lines) -> Batches {
+fn rdkafka(dice: &mut Dice, lines: &mut Lines) -> (Batches, Transactions) {
     lines.text("client", "librdkafka");
     let is_idempotent = dice.chance(55);
+    let transactions = if is_idempotent && dice.chance(45) {
+        Transactions::Some
+    } else {
+        Transactions::None
+    };
     lines.set("config.enable.idempotence", is_idempotent);
     if is_idempotent {
         lines.text("config.acks", "all");
@@ -178,14 +183,7 @@ fn rdkafka(dice: &mut Dice, lines: &mut Lines) -> Batches {
         lines.set("config.retries", dice.between(least, 3));
     }
     lines.set("config.request.timeout.ms", dice.pick(&[1_000, 4_000]));
-    lines.set(
-        "config.socket.timeout.ms",
-        dice.pick(&[1_000, 2_000, 4_000]),
-    );
-    lines.set(
-        "config.message.timeout.ms",
-        dice.pick(&[5_000, 10_000, 20_000]),
-    );
+    patience(dice, lines, transactions);
     lines.set("config.linger.ms", dice.pick(&[0, 5, 50, 200]));
     let messages = dice.pick(&[20, 200, 100_000]);
     lines.set("config.queue.buffering.max.messages", messages);
@@ -201,9 +199,26 @@ fn rdkafka(dice: &mut Dice, lines: &mut Lines) -> Batches {
         lines.text("config.partitioner", partitioner);
     }
     compression(dice, lines);
-    match batch_messages {
+    let batches = match batch_messages {
         1 => Batches::Single,
         _ => Batches::Deep,
+    };
+    (batches, transactions)
+}
+
+/// How long librdkafka waits for answers and for a message's end: in a transaction never longer
+/// than the transaction may take, which is also what is left unsaid.
+fn patience(dice: &mut Dice, lines: &mut Lines, transactions: Transactions) {
+    let (sockets, messages): (&[u64], &[u64]) = match transactions {
+        Transactions::None => (&[1_000, 2_000, 4_000], &[5_000, 10_000, 20_000]),
+        Transactions::Some => (&[0, 1_000], &[0, 0, 1_000, 1_500]),
+    };
+    let timeouts = [
+        ("config.socket.timeout.ms", dice.pick(sockets)),
+        ("config.message.timeout.ms", dice.pick(messages)),
+    ];
+    for (key, timeout) in timeouts.into_iter().filter(|(_, timeout)| *timeout > 0) {
+        lines.set(key, timeout);
     }
 }
 
@@ -216,5 +231,23 @@ fn compression(dice: &mut Dice, lines: &mut Lines) {
     if dice.chance(25) {
         let codec = dice.pick(&["gzip", "snappy", "lz4", "zstd"]);
         lines.text("config.compression.type", codec);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draw;
+
+    #[test]
+    fn both_clients_are_drawn_with_transactions() {
+        let producers = (0..100).flat_map(|seed| draw(seed).producers);
+        let transactional: Vec<_> = producers
+            .filter(|part| part.toml.contains("config.transactional.id"))
+            .map(|part| part.name)
+            .collect();
+        for client in ["java-", "rdkafka-"] {
+            let own = transactional.iter().filter(|name| name.starts_with(client));
+            assert!(own.count() > 5, "{client}: {transactional:?}");
+        }
     }
 }

@@ -83,8 +83,8 @@ struct TransactionalId {
     partition: PartitionIndex,
     /// As its coordinator has it in memory.
     loaded: Option<Loaded>,
-    /// As it stands in the log, each record with its offset: the last one that is replicated, and
-    /// those after it.
+    /// As it stands in the log, each record with its offset: the last ones that are replicated, and
+    /// those after them.
     written: Vec<(u64, TransactionMetadata)>,
     /// The last of them that were replicated, for those who look.
     steps: VecDeque<TransactionStep>,
@@ -248,6 +248,13 @@ impl Cluster {
             }
             _ => {}
         }
+    }
+
+    /// Who leads the partition of `__transaction_state` that an id belongs to, if anybody does.
+    pub fn transaction_leader(&self, transactional_id: &str) -> Option<BrokerIndex> {
+        let partition = self.transactions.partition_of(transactional_id)?;
+        let (leader, _) = self.partitions[partition.index()].serving?;
+        Some(leader)
     }
 
     /// Every transactional id that coordinators know, in the order of their names.

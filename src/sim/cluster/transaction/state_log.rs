@@ -29,6 +29,10 @@ use crate::sim::view::EndedBy;
 /// short id and topic names. An estimate.
 const RECORD_BYTES: u32 = 130;
 const PARTICIPANT_BYTES: u32 = 20;
+/// Replicated records of an id that are remembered. The last one counts; one before it counts again
+/// when a broker that has the log alone loses its tail. An id that loses all of them is unknown, as
+/// it is to a broker whose disk is new.
+const RECORDS_KEPT: usize = 8;
 /// A Complete record that could not be written is tried again after this long.
 pub(super) const COMPLETION_RETRY: SimSpan = SimSpan::from_millis(20);
 
@@ -202,7 +206,7 @@ impl Cluster {
         let replicated = id
             .written
             .partition_point(|(offset, _)| *offset < high_watermark);
-        id.written.drain(..replicated.saturating_sub(1));
+        id.written.drain(..replicated.saturating_sub(RECORDS_KEPT));
         id.loaded = Some(Loaded {
             metadata: target.clone(),
             pending: None,
