@@ -432,8 +432,7 @@ fn any_command() -> impl Strategy<Value = Command> {
             partitions
         }),
         any_tool(),
-        any_follow(),
-        any_coordinator(),
+        prop_oneof![any_follow(), any_coordinator()],
         producer().prop_map(|p| Command::Producer(p, ProducerFault::Restart)),
         (0..4_u16).prop_map(|c| Command::Consumer(ConsumerIndex(c), ConsumerFault::Close)),
         (0..2_u16).prop_map(|g| Command::Group(GroupIndex(g), ConsumerFault::Pause)),

@@ -2,7 +2,7 @@
 
 use crate::kafka::exception::ExceptionClass;
 use crate::kafka::transaction::{TransactionState, TransactionVersion};
-use crate::sim::command::{BrokerFault, Command, ProducerFault};
+use crate::sim::command::{BrokerFault, Command, CoordinatorKill, ProducerFault};
 use crate::sim::config::{
     AwaitAcks, Call, Config, LinkConfig, LinkOverride, Peer, ProducerConfig, ScriptRecord,
     ScriptStep,
@@ -178,6 +178,68 @@ fn a_coordinator_whose_disk_is_full_completes_a_commit_when_there_is_room_again(
     run.command(Command::Broker(COORDINATOR, BrokerFault::DiskHeal));
     run.to(7_000);
     assert_eq!(state(&run), TransactionState::CompleteCommit);
+}
+
+#[test]
+fn the_coordinator_of_an_id_can_be_killed_without_knowing_who_it_is() {
+    let mut run = in_the_middle();
+    run.command(Command::KillCoordinator(CoordinatorKill {
+        transactional_id: "fares".to_owned(),
+        lose_tail_records: 0,
+        found: None,
+    }));
+    run.to(2_500);
+    let killed = run.first(|fact| {
+        matches!(fact, Fact::CommandApplied(command)
+            if matches!(&**command, Command::KillCoordinator(kill)
+                if kill.found == Some(COORDINATOR)))
+    });
+    assert!(killed.is_some());
+    run.command(Command::KillCoordinator(CoordinatorKill {
+        transactional_id: "fares".to_owned(),
+        lose_tail_records: 0,
+        found: None,
+    }));
+    run.to(2_600);
+    let refused = run.first(|fact| matches!(fact, Fact::CommandRefused { .. }));
+    assert!(
+        refused.is_some(),
+        "nobody coordinates it before an election"
+    );
+}
+
+/// One replica of the coordinator's log, and the tail that goes with its broker.
+fn after_losing(records: u64) -> Run {
+    let mut config = owner(&committing()[..4]);
+    for broker in &mut config.brokers {
+        let settings = &mut broker.settings.transactions;
+        settings.state_log_replication_factor = 1;
+        settings.state_log_min_isr = 1;
+    }
+    let mut run = Run::new(config);
+    run.to(3_000);
+    run.command(Command::KillCoordinator(CoordinatorKill {
+        transactional_id: "fares".to_owned(),
+        lose_tail_records: records,
+        found: None,
+    }));
+    run.to(3_100);
+    run.command(Command::Broker(COORDINATOR, BrokerFault::Start));
+    run.to(40_000);
+    run
+}
+
+#[test]
+fn a_coordinator_that_loses_the_tail_of_its_log_goes_on_from_the_record_before() {
+    // Its records: the owner, and each of the two partitions.
+    let ids = after_losing(1).simulation.transactions();
+    assert_eq!(
+        (ids[0].state, ids[0].partitions.len()),
+        (TransactionState::Ongoing, 1)
+    );
+    let ids = after_losing(2).simulation.transactions();
+    assert_eq!(ids[0].state, TransactionState::Empty);
+    assert!(after_losing(3).simulation.transactions().is_empty());
 }
 
 #[test]

@@ -64,6 +64,12 @@ impl Controller {
         }
         block.next().unwrap_or_default()
     }
+
+    /// A broker's process ends: what is left of its block is lost with its memory
+    /// (`RPCProducerIdManager`).
+    pub(super) fn lose_producer_ids(&mut self, broker: BrokerIndex) {
+        self.producer_ids[broker.index()] = 0..0;
+    }
 }
 
 /// Sessions are looked at every eighth of one (`maybeFenceStaleBroker`).

@@ -88,6 +88,7 @@ impl Cluster {
         self.leave_all_purgatories(ctx, at);
         self.drop_calls(ctx, at);
         self.drop_transaction_work(ctx, at);
+        self.controller.lose_producer_ids(at);
         let broker = &mut self.brokers[at.index()];
         broker.process = Process::Down;
         broker.incarnation += 1;
