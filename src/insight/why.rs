@@ -50,6 +50,17 @@ pub struct Link {
     pub text: String,
 }
 
+/// The moments that an answer names, in the order in which it does: what can be gone to by number.
+pub fn moments(chains: &[Chain]) -> Vec<SimTime> {
+    let mut moments: Vec<SimTime> = Vec::new();
+    for at in chains.iter().flatten().filter_map(|link| link.at) {
+        if !moments.contains(&at) {
+            moments.push(at);
+        }
+    }
+    moments
+}
+
 /// From what is seen, first, to where it comes from, last. Never empty.
 pub type Chain = Vec<Link>;
 

@@ -99,6 +99,8 @@ pub enum When {
     Forked,
     /// While the focused pane has more lines than fit.
     Scrollable,
+    /// While an answer to why lies on top.
+    Explained,
     /// While a rehearsal is under way.
     Rehearsing,
     /// In a rehearsal, decided or not.
@@ -124,6 +126,7 @@ impl When {
             Self::FromPicker => model.origin == Origin::Picker,
             Self::Rehearsing => model.rehearsing == Rehearsing::UnderWay,
             Self::Rehearsal => model.rehearsing != Rehearsing::Not,
+            Self::Explained => matches!(model.layer, Layer::Why(..)),
             Self::Scrollable => model.extents[model.focus.index()].scroll_max() > 0,
         }
     }
@@ -290,6 +293,16 @@ pub static KEYMAP: &[Binding] = rows! {
     Text Always [key(KeyCode::PageUp)] "PgUp" Msg::Scroll(Scroll::PageUp), "up by a screen", "";
     Text Always [key(KeyCode::PageDown), char(' ')] "PgDn" Msg::Scroll(Scroll::PageDown),
         "down by a screen", "";
+    Text Explained [char('1')] "1 to 9" Msg::Jump(1),
+        "in an answer to why: to the moment of that number", "go there" as "1 to 9";
+    Text Explained [char('2')] "2" Msg::Jump(2), "", "";
+    Text Explained [char('3')] "3" Msg::Jump(3), "", "";
+    Text Explained [char('4')] "4" Msg::Jump(4), "", "";
+    Text Explained [char('5')] "5" Msg::Jump(5), "", "";
+    Text Explained [char('6')] "6" Msg::Jump(6), "", "";
+    Text Explained [char('7')] "7" Msg::Jump(7), "", "";
+    Text Explained [char('8')] "8" Msg::Jump(8), "", "";
+    Text Explained [char('9')] "9" Msg::Jump(9), "", "";
     Text Always [key(KeyCode::Esc), char('?'), char('i'), char('w'), key(KeyCode::Enter)] "Esc" Msg::Close,
         "close", "close";
     Leave Always [key(KeyCode::Enter), char('y')] "Enter" Msg::Accept,

@@ -60,6 +60,8 @@ pub enum Msg {
     OpenCard,
     /// What the focused pane shows comes from.
     AskWhy,
+    /// To the moment with this number in what lies on top, from 1.
+    Jump(u8),
     /// Say that the page is seen.
     Acknowledge,
     /// Ask for the next hint.

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use crate::insight::why::Question;
+use crate::command::screen::Moment;
+use crate::insight::why::{self, Question};
 use crate::sim::ids::ProducerIndex;
 use crate::tui::line_edit::Edit;
 use crate::tui::model::{Detail, Layer, Model, Notice, Origin, Rehearsing, Seek};
 use crate::tui::msg::{Advanced, Branched, Effect, Life, Msg, Scroll, Sought};
 use crate::tui::pace::{Motion, Pace, Speed};
 use crate::tui::pane::Pane;
+use crate::tui::seek::Target;
 use crate::tui::zoom::Zoom;
 
 /// Takes one message into the state; what it returns is for the shell to do, in order.
@@ -34,6 +36,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::AskWhy => vec![Effect::Why(question(model))],
+        Msg::Jump(number) => jump(model, number),
         Msg::Restart => vec![Effect::Restart],
         Msg::Save => vec![Effect::Save],
         Msg::Acknowledge => vec![Effect::Acknowledge],
@@ -199,6 +202,20 @@ fn briefing(model: &Model) -> Layer {
         Rehearsing::Briefing | Rehearsing::UnderWay => Layer::Briefing(0),
         Rehearsing::Decided => Layer::Debrief(0),
     }
+}
+
+/// To a moment that an answer names; nowhere from any other text.
+fn jump(model: &mut Model, number: u8) -> Vec<Effect> {
+    let Layer::Why(chains, _) = &model.layer else {
+        return Vec::new();
+    };
+    let moments = why::moments(chains);
+    let named = moments.get(usize::from(number).wrapping_sub(1)).copied();
+    named.map_or_else(Vec::new, |at| {
+        model.layer = Layer::None;
+        stay(model);
+        vec![Effect::Seek(Target::Moment(Moment::At(at)))]
+    })
 }
 
 /// What somebody asks who looks at the focused pane and asks why.

@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crossterm::event::KeyCode;
 use kdrill::insight::why::{Question, why};
 use kdrill::scenario::{Overrides, Source, load};
 use kdrill::session::Session;
 use kdrill::sim::ids::ProducerIndex;
-use kdrill::sim::time::SimTime;
+use kdrill::sim::time::{SimSpan, SimTime};
+
+use crate::seek::Stage;
+use crate::support::embedded;
 
 const FIRST: Question = Question::Producer(ProducerIndex(0));
 
@@ -81,4 +85,14 @@ fn a_run_in_which_nothing_is_wrong_has_nothing_to_explain() {
     for question in questions {
         assert_eq!(asked("ten-quiet-producers", 20, question), "");
     }
+}
+
+#[test]
+fn a_moment_of_an_answer_is_one_key_away() {
+    let mut stage = Stage::of(embedded("full-buffer"));
+    stage.type_in("goto 100s");
+    stage.press(['w', '2'].map(KeyCode::Char));
+    let filled = SimTime::from_nanos(7_598_500_000);
+    let apart = stage.now().since(filled).max(filled.since(stage.now()));
+    assert!(apart < SimSpan::from_millis(2), "{}", stage.now());
 }

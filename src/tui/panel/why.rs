@@ -2,12 +2,15 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::insight::why::{Chain, Link};
+use crate::insight::why::{Chain, Link, moments};
+use crate::sim::time::SimTime;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 
-/// Cells of a moment and the gap behind it.
-const MOMENT_CELLS: usize = 10;
+/// Cells of a number, a moment and the gap behind them.
+const MOMENT_CELLS: usize = 12;
+/// Moments that have a digit to go to them.
+const DIGITS_MAX: usize = 9;
 /// Cells of the arrow and the gap behind it.
 const ARROW_CELLS: usize = 2;
 
@@ -17,23 +20,34 @@ pub fn lines(theme: &Theme, chains: &[Chain], width: u16) -> Vec<Line<'static>> 
         let words = "Nothing here waits, fails or is in danger now.";
         return vec![Line::from(Span::styled(words, theme.styles.text.plain))];
     }
+    let moments = moments(chains);
     let mut lines = Vec::new();
     for chain in chains {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
         for (place, link) in chain.iter().enumerate() {
-            lines.extend(link_lines(theme, (place, link), width));
+            lines.extend(link_lines(theme, (place, link, &moments), width));
         }
     }
     lines
 }
 
-/// One link: when, whether it is the cause of the line above, and what.
-fn link_lines(theme: &Theme, (place, link): (usize, &Link), width: u16) -> Vec<Line<'static>> {
+/// One link: the number and the moment to go to, whether it is the cause of the line above, and
+/// what.
+fn link_lines(
+    theme: &Theme,
+    (place, link, moments): (usize, &Link, &[SimTime]),
+    width: u16,
+) -> Vec<Line<'static>> {
     let styles = theme.styles;
     let moment = link.at.map(|at| format!("{:.1} s", at.as_seconds()));
     let moment = format!("{:>8}  ", moment.unwrap_or_default());
+    let number = link
+        .at
+        .and_then(|at| moments.iter().position(|other| *other == at));
+    let number = number.filter(|place| *place < DIGITS_MAX);
+    let number = number.map_or("  ".to_owned(), |place| format!("{} ", place + 1));
     let arrow = if place == 0 { "" } else { theme.glyphs.because };
     let arrow = format!("{arrow:<ARROW_CELLS$}");
     let style = if place == 0 {
@@ -44,12 +58,14 @@ fn link_lines(theme: &Theme, (place, link): (usize, &Link), width: u16) -> Vec<L
     let room = usize::from(width).saturating_sub(MOMENT_CELLS + ARROW_CELLS);
     let words = text::wrap(&text::visible(&link.text), room as u16);
     let wrapped = words.into_iter().enumerate().map(|(row, words)| {
-        let (moment, arrow) = if row == 0 {
-            (moment.clone(), arrow.clone())
+        let (number, moment, arrow) = if row == 0 {
+            (number.clone(), moment.clone(), arrow.clone())
         } else {
-            (" ".repeat(MOMENT_CELLS), " ".repeat(ARROW_CELLS))
+            let moment = " ".repeat(MOMENT_CELLS - 2);
+            ("  ".to_owned(), moment, " ".repeat(ARROW_CELLS))
         };
         Line::from(vec![
+            Span::styled(number, styles.text.accent),
             Span::styled(moment, styles.text.dim),
             Span::styled(arrow, styles.text.accent),
             Span::styled(words, style),
